@@ -5,24 +5,31 @@ import { type Deployment, openDeployment } from './deployment.ts'
 import { machineLines } from './machine.ts'
 import { median, ms, percentile, perSecond } from './numbers.ts'
 import { newPusher, type Pusher } from './pushes.ts'
+import { inTurn } from './versions.ts'
 
 type Options = { seconds: number; rounds: number; burst: number; idleSeconds: number; singles: number; baseline: string | undefined }
-type Subject = { name: string; deployment: Deployment; pusher: Pusher; results: Record<string, number[]> }
+export type Subject = { name: string; deployment: Deployment; pusher: Pusher; results: Record<string, number[]> }
 
 export const RATE = 200
 const WARM_UP_SECONDS = 15
 
-/** Measures and prints; it does not assert any number. Versions take turns, so that both run under the same conditions. */
-export async function benchCalm(options: Options) {
-  const subjects: Subject[] = []
-  try {
-    if (options.baseline) subjects.push(await openSubject('baseline', options.baseline))
-    subjects.push(await openSubject('this version'))
+/** Measures and prints; it does not assert any number. */
+export const benchCalm = (options: Options) =>
+  withSubjects(options.baseline, async (subjects) => {
     for (const line of await machineLines((subjects[0] as Subject).deployment.database)) console.log(line)
     console.log('the default deployment with its own PostgreSQL; this process pushes 5 samples per event, another receives and verifies\n')
     await measureSubjects(subjects, options)
     for (const subject of subjects) print(subject, options)
     console.log(`load ${loadavg()[0]?.toFixed(1)}`)
+  })
+
+/** Opens this version first, and then the checkout of another one to compare with. */
+export async function withSubjects<T>(baseline: string | undefined, work: (subjects: Subject[]) => Promise<T>) {
+  const subjects: Subject[] = []
+  try {
+    subjects.push(await openSubject('this version'))
+    if (baseline) subjects.push(await openSubject('baseline', baseline))
+    return await work(subjects)
   } finally {
     for (const { deployment, pusher } of subjects) {
       pusher.close()
@@ -33,23 +40,21 @@ export async function benchCalm(options: Options) {
 
 /** Adds every measurement to the results of each subject. */
 export async function measureSubjects(subjects: Subject[], options: Omit<Options, 'baseline'>) {
+  // A service returns memory to the system within half a minute of its start.
+  await sleep(options.idleSeconds * 1000)
+  for (const subject of subjects) record(subject, memoryOf('idle', subject))
   for (const { pusher } of subjects) await pusher.pushAtRate(RATE, WARM_UP_SECONDS)
-  await inTurn(subjects, options.rounds, (subject) => measureCalm(subject, options.seconds))
-  await inTurn(subjects, options.rounds, (subject) => measureBurst(subject, options.burst))
+  await inTurn(subjects, options.rounds, async (subject) => record(subject, await measureCalm(subject, options.seconds)))
+  await inTurn(subjects, options.rounds, async (subject) => record(subject, await measureBurst(subject, options.burst)))
   // After work, a process collects garbage and PostgreSQL cleans its tables.
   await sleep(2 * options.idleSeconds * 1000)
   await Promise.all(subjects.map((subject) => measureIdle(subject, options.idleSeconds)))
-  await inTurn(subjects, options.singles, measureSingle)
+  await inTurn(subjects, options.singles, async (subject) => record(subject, await measureSingle(subject)))
 }
 
-export async function openSubject(name: string, checkout?: string): Promise<Subject> {
+async function openSubject(name: string, checkout?: string): Promise<Subject> {
   const deployment = await openDeployment(checkout)
   return { name, deployment, pusher: await newPusher(deployment), results: {} }
-}
-
-async function inTurn(subjects: Subject[], rounds: number, measure: (subject: Subject) => Promise<Record<string, number>>) {
-  for (let round = 0; round < rounds; round++)
-    for (const subject of round % 2 ? subjects.toReversed() : subjects) record(subject, await measure(subject))
 }
 
 function record({ results }: Subject, measured: Record<string, number>) {
@@ -90,8 +95,12 @@ async function measureCalm(subject: Subject, seconds: number) {
 
 async function measureBurst(subject: Subject, count: number) {
   const { used, result } = await usagePerEvent('burst', subject, count, () => subject.pusher.pushBurst(count, 16))
-  const { service, database } = subject.deployment.memory()
-  return { ...used, 'burst rate': (count * 1000) / result.ms, 'burst memory service': service, 'burst memory database': database }
+  return { ...used, 'burst rate': (count * 1000) / result.ms, ...memoryOf('burst', subject) }
+}
+
+function memoryOf(prefix: string, { deployment }: Subject) {
+  const { service, database } = deployment.memory()
+  return { [`${prefix} memory service`]: service, [`${prefix} memory database`]: database }
 }
 
 async function measureIdle(subject: Subject, seconds: number) {
@@ -126,6 +135,7 @@ function print({ name, results }: Subject, { seconds, rounds, burst, idleSeconds
     `    response to receipt p50 ${time('calm receipt p50')}, p99 ${time('calm receipt p99')} (${all('calm receipt p99')})`,
     `  burst of ${burst} events, 16 connections: ${perSecond(of('burst rate'))} accepted and delivered (${all('burst rate')})`,
     ...usage('burst'),
+    `  memory of the service ${Math.round(of('idle memory service'))} MB idle, ${Math.round(of('burst memory service'))} MB after a burst; of PostgreSQL ${Math.round(of('idle memory database'))} and ${Math.round(of('burst memory database'))} MB`,
     `  idle for ${idleSeconds} s: ${of('idle service').toFixed(2)} % of a core for the service, ${of('idle database').toFixed(2)} % for PostgreSQL`,
     `  single events on an idle service, ${singles} times`,
     `    request p50 ${time('single request')}, response to receipt p50 ${time('single receipt')} (${all('single receipt')})`,

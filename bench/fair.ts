@@ -11,19 +11,20 @@ type Options = { seconds: number; rounds: number; baseline: string | undefined }
 
 const WRITES = 100
 const READS = 30
+const PUSHERS = 16
 const SAMPLES_PER_PUSH = 90_000
 const PUSHES = 4
 const FIRST_DAY = Date.parse('2025-01-01')
 
 /**
- * Measures the reads of one team alone, and beside another team with 100 parallel writes or 30 huge reads, in turn. It prints and
- * does not assert any number.
+ * Measures the reads of one team alone, and beside another team with 100 parallel writes, 30 huge reads or 16 parallel pushes to one
+ * day of a user, in turn. It prints and does not assert any number.
  */
 export async function benchFair({ seconds, rounds, baseline }: Options) {
   const dataDir = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const service = await startProcess({ DATA_DIR: dataDir, TMPDIR: process.env['TMPDIR'] }, undefined, baseline)
   try {
-    const { calm, writes, reads } = await openTeams(service.url, dataDir)
+    const { calm, writes, reads, conflicts } = await openTeams(service.url, dataDir)
     const measure = async (beside?: Load) => {
       const other = beside && runLoad(dataDir, { ...beside, seconds: seconds + 2, isBackground: true }, { allowsRefusals: true })
       // The first second belongs to the start of the other load.
@@ -36,7 +37,12 @@ export async function benchFair({ seconds, rounds, baseline }: Options) {
     const results: Record<string, LoadReport[]> = {}
     const others: Record<string, LoadReport[]> = {}
     for (let round = 0; round < rounds; round++)
-      for (const [name, beside] of [['alone'], [`${WRITES} parallel writes`, writes], [`${READS} huge reads`, reads]] as const) {
+      for (const [name, beside] of [
+        ['alone'],
+        [`${WRITES} parallel writes`, writes],
+        [`${READS} huge reads`, reads],
+        [`${PUSHERS} connections pushing one day of a user`, conflicts],
+      ] as const) {
         const { report, other } = await measure(beside)
         results[name] = [...(results[name] ?? []), report]
         if (other) others[name] = [...(others[name] ?? []), other]
@@ -77,6 +83,13 @@ async function openTeams(base: string, dataDir: string) {
   const days = 'start_date=2025-01-05&end_date=2025-01-05'
   const all = 'start_date=1826-01-01&end_date=2026-12-31'
   const series = (user_id: string) => `/v2/timeseries/${user_id}/heartrate`
+  const pushTo = (user_id: string, first: number, least?: number) => ({
+    method: 'POST',
+    path: series(user_id),
+    body: JSON.stringify(pushOf(first, 5, least)),
+  })
+  // Every push changes the day, also when the requests start over.
+  const pushesOfDay = (user_id: string) => [50, 51].flatMap((least) => Array.from({ length: 288 }, (_, n) => pushTo(user_id, n * 5, least)))
   const load = (headers: Load['headers'], connections: number, requests: Load['requests']): Load => ({
     base,
     headers,
@@ -92,10 +105,9 @@ async function openTeams(base: string, dataDir: string) {
     writes: load(
       busy.headers,
       WRITES,
-      patients.flatMap((user_id, i) =>
-        Array.from({ length: 20 }, (_, n) => ({ method: 'POST', path: series(user_id), body: JSON.stringify(pushOf(i + n * WRITES, 5)) })),
-      ),
+      patients.flatMap((user_id, i) => Array.from({ length: 20 }, (_, n) => pushTo(user_id, i + n * WRITES))),
     ),
+    conflicts: load(busy.headers, PUSHERS, pushesOfDay(patients[0] as string)),
     reads: load(busy.headers, READS, [
       { method: 'GET', path: `${series(busy.user_id)}/grouped?${all}` },
       { method: 'GET', path: `${series(busy.user_id)}/grouped?${all}&downsample=1d` },
@@ -117,10 +129,10 @@ async function teamWithSamples(base: string, key: string, pushes: number) {
 }
 
 /** A push of samples, one per minute. */
-const pushOf = (first: number, count: number) => ({
+const pushOf = (first: number, count: number, least = 50) => ({
   provider: 'freestyle_libre',
   data: Array.from({ length: count }, (_, i) => ({
     start_date: new Date(FIRST_DAY + (first + i) * 60_000).toISOString(),
-    value: 50 + ((i * 7919) % 90),
+    value: least + ((i * 7919) % 90),
   })),
 })

@@ -19,7 +19,7 @@ export async function machineLines(url: string) {
   ]
 }
 
-const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim()
+const git = (folder: string, ...args: string[]) => spawnSync('git', args, { cwd: folder, encoding: 'utf8' }).stdout?.trim()
 
-export const commitName = () =>
-  `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${git('status', '--porcelain', '-uno') ? ' and changes' : ''}`
+export const commitName = (folder = root) =>
+  `${git(folder, 'rev-parse', '--short', 'HEAD') || 'unknown'}${git(folder, 'status', '--porcelain', '-uno') ? ' and changes' : ''}`

@@ -9,14 +9,15 @@ const lastNames = 'Ashgrove Birchwater Cloverfield Dunmarsh Elderbrook Foxholme 
 
 export type Patient = { user_id: string; patient_details: { first_name: string; last_name: string } & Record<string, unknown> }
 
-export const createPatients = ({ load }: Running, count: number, connections: number) =>
+/** Creates users with the numbers from `first` on. */
+export const createPatients = ({ load }: Running, count: number, connections: number, first = 0) =>
   load({
     connections,
     times: count,
     requests: Array.from({ length: count }, (_, n) => ({
       method: 'POST',
       path: '/v2/user',
-      body: JSON.stringify({ client_user_id: `patient-${n}` }),
+      body: JSON.stringify({ client_user_id: `patient-${first + n}` }),
     })),
   })
 

@@ -1,75 +1,78 @@
 import { code, prose, table } from '../scripts/markdown.ts'
 
-/** One measured number, compared with a limit of the same run and with a target for the number or for the ratio. */
+/** One measured number, with what ran beside it in the same run. `baseline` is the number of the last landing. */
 export type Row = {
   name: string
   value: number
   unit: string
-  limit?: { name: string; value: number }
-  target?: { of?: 'ratio'; atLeast: number } | { of?: 'ratio'; atMost: number }
+  reference?: { name: string; value: number }
+  baseline?: number | undefined
 }
 
 /** `load` is the load average of the machine before and after. */
 export type Section = { title: string; method: string; load: [before: number, after: number]; rows: Row[] }
 
-export type Report = { command: string; commit: string; at: string; machine: string[]; small: boolean; sections: Section[] }
+/** `baseline` is the commit of the last landing. */
+export type Report = {
+  command: string
+  commit: string
+  baseline?: string | undefined
+  at: string
+  machine: string[]
+  small: boolean
+  sections: Section[]
+}
 
 export const TITLE = '# Benchmark report'
 
 export const reportPage = (report: Report) => [TITLE, '', ...introduction(report), ...report.sections.flatMap(sectionLines)].join('\n')
 
-function introduction({ command, commit, at, machine, small, sections }: Report) {
-  const verdicts = sections.flatMap(({ rows }) => rows.map(isMet)).filter((met) => met !== undefined)
+function introduction({ command, commit, baseline, at, machine, small }: Report) {
+  const compared = baseline
+    ? ` The last column divides the result by that of commit ${baseline}, the last landing, which ran in turn with this version.`
+    : ''
   return [
     ...prose(
       `${code(command)} wrote this report at ${at} from commit ${commit}. ${machine.join('. ')}. The service, its database, the client and the receiver share the cores, and every commit is flushed to disk. Each database has the partitions of 90 days of events, like that of a service that has run for as long.`,
     ),
     ...(small ? prose('This is a small run: short, with little data. Do not compare it with others.') : []),
     ...prose(
-      `It meets ${verdicts.filter(Boolean).length} of ${verdicts.length} targets. A limit is what the tool named beside it reaches in the same run, and the ratio is the result divided by the limit.`,
+      `The reference is what ran beside the service, and the ratio is the result divided by it. Compare ratios, not times.${compared}`,
     ),
   ]
 }
 
-export const sectionLines = ({ title, method, load: [before, after], rows }: Section) => [
-  `## ${title}`,
-  '',
-  ...prose(`${method} Load of the machine: ${before.toFixed(1)} before, ${after.toFixed(1)} after.`),
-  ...table(['Measurement', 'Result', 'Limit', 'Ratio', 'Target'], rows.map(cellsOf)),
-]
+export function sectionLines({ title, method, load: [before, after], rows }: Section) {
+  const isCompared = rows.some(({ baseline }) => baseline !== undefined)
+  const header = ['Measurement', 'Result', 'Reference', 'Ratio', ...(isCompared ? ['Ratio to the last landing'] : [])]
+  return [
+    `## ${title}`,
+    '',
+    ...prose(`${method} Load of the machine: ${before.toFixed(1)} before, ${after.toFixed(1)} after.`),
+    ...table(
+      header,
+      rows.map((row) => [...cellsOf(row), ...(isCompared ? [ratioTo(row, row.baseline)] : [])]),
+    ),
+  ]
+}
 
 const cellsOf = (row: Row) => [
   row.name,
   quantity(row.value, row.unit),
-  row.limit ? `${quantity(row.limit.value, row.unit)}, ${row.limit.name}` : '',
-  row.limit ? quantity(ratioOf(row), '') : '',
-  targetCell(row),
+  row.reference ? `${quantity(row.reference.value, row.unit)}, ${row.reference.name}` : '',
+  ratioTo(row, row.reference?.value),
 ]
 
-const ratioOf = ({ value, limit }: Row) => value / (limit?.value ?? Number.NaN)
-
-function targetCell(row: Row) {
-  const { target } = row
-  if (!target) return ''
-  const [sign, bound] = 'atLeast' in target ? ['≥', target.atLeast] : ['≤', target.atMost]
-  const goal = target.of === 'ratio' ? `ratio ${sign} ${quantity(bound, '')}` : `${sign} ${quantity(bound, row.unit)}`
-  const met = isMet(row)
-  return `${goal}, ${met === undefined ? 'not measured' : met ? 'met' : 'missed'}`
-}
-
-/** Returns undefined for a row without a target or without a measurement. */
-function isMet(row: Row) {
-  const { target } = row
-  const value = target?.of === 'ratio' ? ratioOf(row) : row.value
-  if (!target || Number.isNaN(value)) return undefined
-  return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost
-}
+const ratioTo = ({ value }: Row, to: number | undefined) => (to === undefined ? '' : quantity(value / to, ''))
 
 /** Three significant digits, so a page does not suggest more precision than a run has. */
 function quantity(value: number, unit: string) {
-  if (Number.isNaN(value)) return '–'
+  if (!Number.isFinite(value)) return '–'
   return `${value.toLocaleString('en', { maximumSignificantDigits: 3 })}${/^\w|^µ/.test(unit) ? ' ' : ''}${unit}`
 }
+
+/** Adds the numbers of the last landing, if it ran in turn. */
+export const withBaseline = ([rows = [], baseline]: Row[][]): Row[] => rows.map((row, i) => ({ ...row, baseline: baseline?.[i]?.value }))
 
 /** The lines of a report without its title, as a part of another page. */
 export const quotedReport = (page: string) => page.slice(TITLE.length).trimStart().replaceAll(/^## /gm, '### ').split('\n')

@@ -27,10 +27,12 @@ type Options = {
   database?: string | undefined
   /** Settings of the server that it starts. */
   settings?: Record<string, string>
+  /** A folder with another version, which it serves instead. */
+  checkout?: string | undefined
 }
 
 /** Starts a PostgreSQL server with full durability. The caller creates databases and starts services on it. */
-export async function openSite(connections: number, { pooler: pooled, database: external, settings }: Options = {}) {
+export async function openSite(connections: number, { pooler: pooled, database: external, settings, checkout }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const embedded = external
     ? undefined
@@ -73,7 +75,7 @@ export async function openSite(connections: number, { pooler: pooled, database: 
         TMPDIR: process.env['TMPDIR'],
         ...settings,
       }
-      const service = await startProcess(env)
+      const service = await startProcess(env, undefined, checkout)
       atEnd(() => service.stop())
       await addKeptDays(urlOf(name))
       const headers: Load['headers'] = { 'x-service-api-key': readCredentials(dataDir).team_api_key }

@@ -9,49 +9,67 @@ import { bodyOf, heartRates, midnight } from './samples.ts'
 import { openSite, type Running } from './site.ts'
 import { waitUntilIdle } from './usage.ts'
 
-type Options = { rounds: number; milliseconds: number; only: string | undefined }
+type Options = { rounds: number; milliseconds: number; batches: number[] }
 type Team = { team_id: string; webhook_id: string; user_ids: string[] }
 /** Of one item of a batch. */
 type Cost = { ms: number; commit_ms: number; commits: number; written: number; wal: number }
+/** The cost of a write, or of several together, and of plain statements that write the same rows. */
+export type Measured = { name: string; batch?: number; calls: Cost; plain: Cost }
 
 const USERS = 200
-const batches = [1, 8, 64]
 
 /** Checkpoints would add whole pages to the log at random, so there are none while it measures. */
 const settings = { max_wal_size: '8GB', checkpoint_timeout: '1h' }
 
-/** Measures hot writes inside the server, with warm caches and generic plans. It prints; it does not assert any number. */
-export async function benchStatements(options: Options) {
+/** Measures and prints; it does not assert any number. `only` selects writes by a part of their name. */
+export const benchStatements = ({ only = '', ...options }: Options & { only: string | undefined }) =>
+  withRows(async (bench) => {
+    for (const line of await machineLines(bench.database)) console.log(line)
+    console.log(`server-side, of one item; medians of ${options.rounds} rounds of ${options.milliseconds} ms\n\n${header}`)
+    const writes = hotWrites.filter(({ name }) => name.includes(only))
+    for await (const measured of measureAll(bench, writes, options)) console.log(lineOf(measured))
+  })
+
+export const measureStatements = (options: Options) =>
+  withRows(async (bench) => {
+    const all: Measured[] = []
+    for await (const measured of measureAll(bench, hotWrites, options)) all.push(measured)
+    return all
+  })
+
+type Bench = { database: string; client: pg.Client; team: Team }
+
+/** Calls `work` with a connection to a database that has rows of each kind. */
+async function withRows<T>(work: (bench: Bench) => Promise<T>) {
   const site = await openSite(8, { settings })
   try {
     await site.create('statements')
     const running = await site.serve('statements')
     const team = await createRows(running, site.dataDir)
     await running.stop()
-    for (const line of await machineLines(running.database)) console.log(line)
-    console.log(`server-side, of one item; medians of ${options.rounds} rounds of ${options.milliseconds} ms\n`)
     const client = new pg.Client({ connectionString: running.database })
     await client.connect()
-    await measureAll(client, team, options).finally(() => client.end())
+    return await work({ database: running.database, client, team }).finally(() => client.end())
   } finally {
     await site.close()
   }
 }
 
-async function measureAll(client: pg.Client, team: Team, { only = '', ...options }: Options) {
+/** Measures hot writes inside the server, with warm caches and generic plans. */
+async function* measureAll({ client, team }: Bench, writes: HotWrite[], options: Options): AsyncGenerator<Measured, void> {
   await client.query("set plan_cache_mode = force_generic_plan; set statement_timeout = '1min'")
   await client.query(seedHistory)
-  const costs = new Map<string, Cost>()
-  console.log(header)
-  for (const write of hotWrites.filter(({ name }) => name.includes(only)))
-    for (const batch of batches) {
-      const { calls, plain } = await measure(client, team, write, batch, options)
-      costs.set(`${write.name} ${batch}`, calls)
-      console.log(lineOf(write.name, batch, calls, plain))
+  const all: Measured[] = []
+  for (const write of writes)
+    for (const batch of options.batches) {
+      const measured = { name: write.name, batch, ...(await measure(client, team, write, batch, options)) }
+      all.push(measured)
+      yield measured
     }
   for (const { name, parts } of sums) {
-    const found = parts.flatMap(([write, batch]) => costs.get(`${write.name} ${batch}`) ?? [])
-    if (found.length === parts.length) console.log(lineOf(name, undefined, sumOf(found)))
+    const found = parts.flatMap(([write, batch]) => all.find((one) => one.name === write.name && one.batch === batch) ?? [])
+    if (found.length === parts.length)
+      yield { name, calls: sumOf(found.map(({ calls }) => calls)), plain: sumOf(found.map(({ plain }) => plain)) }
   }
 }
 
@@ -78,7 +96,7 @@ async function createRows(running: Running, dataDir: string): Promise<Team> {
 }
 
 /** Measures the calls and the plain statements in turn. The first round only warms up. */
-async function measure(client: pg.Client, team: Team, write: HotWrite, batch: number, { rounds, milliseconds }: Omit<Options, 'only'>) {
+async function measure(client: pg.Client, team: Team, write: HotWrite, batch: number, { rounds, milliseconds }: Options) {
   for (const statement of reset) await client.query(statement)
   await client.query('vacuum analyze')
   const found = { calls: [] as Cost[], plain: [] as Cost[] }
@@ -171,8 +189,7 @@ const sumOf = (costs: Cost[]) => mapCosts((name) => costs.reduce((sum, cost) => 
 const header = `| Write | Batch | ms | Commit, ms | Commits | Rows | WAL bytes | Plain, ms | Plain, WAL bytes | ms / plain |
 |---|---|---|---|---|---|---|---|---|---|`
 
-function lineOf(name: string, batch: number | undefined, { ms, commit_ms, commits, written, wal }: Cost, plain?: Cost) {
+function lineOf({ name, batch, calls: { ms, commit_ms, commits, written, wal }, plain }: Measured) {
   const own = [ms.toFixed(3), commit_ms.toFixed(3), commits.toFixed(2), written.toFixed(2), wal.toFixed(0)]
-  const others = plain ? [plain.ms.toFixed(3), plain.wal.toFixed(0), (ms / plain.ms).toFixed(1)] : ['–', '–', '–']
-  return `| ${[name, batch ?? '–', ...own, ...others].join(' | ')} |`
+  return `| ${[name, batch ?? '–', ...own, plain.ms.toFixed(3), plain.wal.toFixed(0), (ms / plain.ms).toFixed(1)].join(' | ')} |`
 }

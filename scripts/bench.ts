@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchBytes } from '../bench/bytes.ts'
 import { benchCalm } from '../bench/calm.ts'
@@ -12,13 +13,14 @@ import { benchReport } from '../bench/report.ts'
 import { benchStatements } from '../bench/statements.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
-const usage = `npm run bench [-- report --small]
-Runs most of the measurements below with fixed sizes and writes bench/report.md, with limits of the same run and targets. It takes
-about half an hour, and a few minutes with --small. It has no other options.
+const usage = `npm run bench [-- report [--baseline FOLDER] [--small]]
+Runs most of the measurements below with fixed sizes and writes bench/report.md, with ratios to what ran beside them. It takes about
+half an hour, and a few minutes with --small.
+--baseline FOLDER, here and below, compares with another version, in turn. The folder is a checkout with its own node_modules.
 
-npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
-Measures orders per second over HTTP, compared with pgbench on the same PostgreSQL, and list requests in a small and a large table.
---most sets the number of orders in the large table. --small runs a short version of any benchmark.
+npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--baseline FOLDER] [--small]
+Measures orders per second over HTTP, compared with pgbench on the same PostgreSQL, users per second, and list requests in a small and
+a large table. --most sets the number of orders in the large table. --small runs a short version of any benchmark.
 
 npm run bench -- webhooks [--seconds N] [--rounds N] [--most N] [--small]
 Measures deliveries per second from a backlog, latency under a steady load, and the effect of a dead webhook on the others.
@@ -26,7 +28,7 @@ Measures deliveries per second from a backlog, latency under a steady load, and 
 
 npm run bench -- calm [--seconds N] [--rounds N] [--most N] [--baseline FOLDER] [--small]
 Measures the default deployment at 200 events per second, in a burst, idle, and with a single event on an idle service.
---most sets the number of events in the burst. --baseline compares with the checkout of another version, in turn.
+--most sets the number of events in the burst.
 
 npm run bench -- ingest [--connections N] [--most N] [--small]
 Measures samples per second over HTTP in batches of a day and of an hour, bytes per stored sample, reads, and erasing a user.
@@ -46,7 +48,7 @@ Prints the memory of the service, idle and loaded, and compares one API process 
 
 npm run bench -- fair [--seconds N] [--rounds N] [--baseline FOLDER] [--small]
 Measures the reads of one team alone, and beside another team with 100 parallel writes or with 30 huge reads.
---baseline measures the checkout of another version instead.
+--baseline measures the other version instead.
 
 npm run bench -- compendium [--most N] [--small]
 Measures searches of tests by name, code, LOINC, prefix, word and with a typing error, in a catalog of 10,000 more markers.
@@ -80,6 +82,7 @@ const { values, positionals } = parseArgs({
 })
 const { seconds, rounds, connections, most, small } = values
 const pooler = values.pooler === undefined ? undefined : Number(values.pooler)
+const baseline = values.baseline && resolve(values.baseline)
 const options = {
   seconds: Number(seconds ?? (small ? 2 : 8)),
   rounds: Number(rounds ?? (small ? 2 : 6)),
@@ -96,8 +99,8 @@ if (
   console.error(usage)
   process.exit(benchmark === 'help' ? 0 : 2)
 }
-if (benchmark === 'report') await benchReport(small)
-else if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+if (benchmark === 'report') await benchReport({ small, baseline })
+else if (benchmark === 'orders') await benchOrders({ ...options, pooler, baseline })
 else if (benchmark === 'calm')
   await benchCalm({
     seconds: options.seconds,
@@ -105,13 +108,17 @@ else if (benchmark === 'calm')
     burst: Number(most ?? (small ? 2000 : 20_000)),
     idleSeconds: small ? 5 : 30,
     singles: small ? 3 : 10,
-    baseline: values.baseline,
+    baseline,
   })
 else if (benchmark === 'processes') await benchProcesses({ ...options, soakSeconds: Number(values.soak) })
-else if (benchmark === 'fair')
-  await benchFair({ seconds: options.seconds, rounds: Number(rounds ?? (small ? 1 : 3)), baseline: values.baseline })
+else if (benchmark === 'fair') await benchFair({ seconds: options.seconds, rounds: Number(rounds ?? (small ? 1 : 3)), baseline })
 else if (benchmark === 'statements')
-  await benchStatements({ rounds: Number(rounds ?? (small ? 1 : 3)), milliseconds: small ? 100 : 200, only: values.only })
+  await benchStatements({
+    rounds: Number(rounds ?? (small ? 1 : 3)),
+    milliseconds: small ? 100 : 200,
+    batches: [1, 8, 64],
+    only: values.only,
+  })
 else if (benchmark === 'costs')
   await benchCosts({
     orders: Number(most ?? (small ? 200 : 3000)),

@@ -32,7 +32,7 @@ export function compliancePage() {
     '',
     ...prose('Run the tests in a clone of the repository, and write the map with the date, the version, the commit and the results:'),
     '```text',
-    'npx vitest run --reporter=json --outputFile=results.json',
+    'TEST_FULL=1 npx vitest run --reporter=json --outputFile=results.json',
     'assay evidence --results results.json > evidence.md',
     '```',
     '',

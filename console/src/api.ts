@@ -37,7 +37,7 @@ export function inBackground<T>(work: () => T): T {
 async function callEndpoint(name: string, input: RequestInput) {
   const response = await sendRequest(name, input)
   const media = rows[name]?.[2]
-  if (response.ok && media === 'application/pdf') return new Uint8Array(await response.arrayBuffer())
+  if (response.ok && media) return new Uint8Array(await response.arrayBuffer())
   const text = await response.text()
   const body = text ? parseJson(text) : undefined
   if (response.ok && text && body === undefined)

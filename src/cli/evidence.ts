@@ -15,7 +15,7 @@ export const evidenceCommand = command({
   options: {
     results: {
       value: 'FILE',
-      what: 'Report of "npx vitest run --reporter=json --outputFile=FILE". Without it, every test is marked as not run.',
+      what: 'Report of "TEST_FULL=1 npx vitest run --reporter=json --outputFile=FILE". Without it, every test is marked as not run.',
       file: true,
     },
   },

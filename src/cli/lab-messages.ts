@@ -1,5 +1,5 @@
 import { Id } from '../contract/common.ts'
-import { listFailedMessages, processFailedLabMessage } from '../labs/hl7/inbox/failed.ts'
+import { dismissFailedLabMessage, listFailedMessages, processFailedLabMessage } from '../labs/hl7/inbox/failed.ts'
 import { listOpenMessages, resendMessage } from '../labs/hl7/outbox/operator.ts'
 import { command, print } from './command.ts'
 import { requireLab } from './labs.ts'
@@ -45,7 +45,7 @@ export const resendLabMessageCommand = command({
 
 export const listFailedMessagesCommand = command({
   name: 'labs failed',
-  summary: 'List the HL7 messages from labs that could not be filed, oldest first, without their content. At most 1,000.',
+  summary: 'List the HL7 messages from labs that could not be filed, newest first, without their content. At most 1,000.',
   options: { lab: { value: 'SLUG', what: 'Only messages of this lab.' } },
   async run({ lab, json }) {
     const messages = await withApp(async (app) => listFailedMessages(app, lab === undefined ? undefined : (await requireLab(app, lab)).id))
@@ -62,13 +62,15 @@ export const listFailedMessagesCommand = command({
   },
 })
 
+const failedMessage = {
+  lab: { value: 'SLUG', what: 'The lab that sent the message.', required: true },
+  'control-id': { value: 'ID', what: 'Control ID (MSH-10) from assay labs failed.', required: true },
+} as const
+
 export const processFailedMessageCommand = command({
   name: 'labs process',
   summary: 'Try again to file an HL7 message from a lab, for example after you correct the profile.',
-  options: {
-    lab: { value: 'SLUG', what: 'The lab that sent the message.', required: true },
-    'control-id': { value: 'ID', what: 'Control ID (MSH-10) from assay labs failed.', required: true },
-  },
+  options: failedMessage,
   async run({ lab, 'control-id': control_id, json }) {
     await withApp((app) =>
       recordOperator(
@@ -79,5 +81,22 @@ export const processFailedMessageCommand = command({
       ),
     )
     print(json, { processed: control_id }, [`processing ${control_id} again`])
+  },
+})
+
+export const dismissFailedMessageCommand = command({
+  name: 'labs dismiss',
+  summary: 'Take an HL7 message that nobody will file off the list of assay labs failed.',
+  options: failedMessage,
+  async run({ lab, 'control-id': control_id, json }) {
+    await withApp((app) =>
+      recordOperator(
+        app,
+        'dismiss lab message',
+        (app) => dismissFailedLabMessage(app, { lab, control_id }),
+        () => `lab:${lab} control_id:${control_id}`,
+      ),
+    )
+    print(json, { dismissed: control_id }, [`dismissed ${control_id}`])
   },
 })

@@ -17,7 +17,13 @@ import { importCommand } from './import.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
 import { createLabKeyCommand, listLabKeysCommand, revokeLabKeyCommand } from './lab-keys.ts'
-import { listFailedMessagesCommand, listLabMessagesCommand, processFailedMessageCommand, resendLabMessageCommand } from './lab-messages.ts'
+import {
+  dismissFailedMessageCommand,
+  listFailedMessagesCommand,
+  listLabMessagesCommand,
+  processFailedMessageCommand,
+  resendLabMessageCommand,
+} from './lab-messages.ts'
 import { checkProfileCommand } from './lab-profiles.ts'
 import { labSimCommand } from './lab-sim.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
@@ -89,6 +95,7 @@ export const sections: Record<string, Command[]> = {
     resendLabMessageCommand,
     listFailedMessagesCommand,
     processFailedMessageCommand,
+    dismissFailedMessageCommand,
     labSimCommand,
     listUnmatched,
     assignUnmatched,

@@ -43,7 +43,7 @@ export type Row = {
   /** Accepts X-Idempotency-Key. */
   idempotent?: true
   /**
-   * Grants access or subscribes to data. Unknown fields of the body are refused: a misspelled one would grant or subscribe to more.
+   * Grants access or subscribes to data. Unknown fields of the query and the body are refused: a misspelled one would grant more.
    * The credential is read from the database.
    */
   exact?: true
@@ -53,15 +53,15 @@ export type Row = {
   multipart?: true
   /** The tokens of a fixed rate that a request takes. Default 1. A long period takes more. */
   cost?: number
-  /** The response can have thousands of entries, so it is written in slices, and a team has few such requests at a time. */
-  long?: true
+  /** The response can have thousands of entries. A team reads two of them at a time. */
+  largeResponse?: true
   /** The media type instead of JSON. `returns` is then bytes, or an endless stream of text. */
   media?: 'application/pdf' | 'application/octet-stream' | 'text/event-stream'
   /** Detects the media type of a response from its bytes. */
   mediaOf?: (bytes: Uint8Array) => string
   /** A 204 response has no body. */
-  status?: 200 | 204
-  /** Whether the work continues after the response, which then is 202. */
+  status?: 200 | 202 | 204
+  /** Whether the sources that the request asked are still at work after the response, which then is 202. */
   isStillRunning?: (result: unknown) => boolean
   /** The IDs of the people and resources that the request reads, changes or creates. The audit log records them and every ID in the path. */
   subjects: Subjects

@@ -14,7 +14,8 @@ export const faultTypes = {
   too_big: { meaning: 'The value is too long or too large.', remedy: 'Stay within the bound named in `msg`.' },
   value_error: { meaning: 'The value is not valid.', remedy: 'Follow `msg`.' },
   unknown_field: {
-    meaning: 'The body has a field that does not exist, and the endpoint refuses such fields, for example because it grants access.',
+    meaning:
+      'The body or the query has a field that does not exist, and the endpoint refuses such fields, for example because it grants access.',
     remedy: 'Correct the name as `msg` says, or remove the field.',
   },
   json_invalid: { meaning: 'The body is not valid JSON.', remedy: 'Correct the JSON at the position named in `msg`.' },

@@ -216,7 +216,7 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
       ? { requestBody: { required: !row.body.safeParse(undefined).success, ...requestOf(row, schemaOf(row.body, 'input')) } }
       : {}),
     responses: {
-      ...(row.status === 204 ? { 204: { description: 'Success.' } } : { 200: { description: 'Success.', ...response() } }),
+      [row.status ?? 200]: { description: 'Success.', ...(row.status === 204 ? {} : response()) },
       ...(row.isStillRunning ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),
       ...commonResponses(row),
       ...Object.fromEntries(Object.entries({ ...defaultRefusals(row), ...row.refusals }).map(refusalOf)),
@@ -266,6 +266,7 @@ function notes(row: Row): string[] {
   if (row.plan) notes.push('Requires the `scale` plan.')
   if (row.scope === 'org') notes.push('Requires an Org Management Key.')
   if (row.beta) notes.push(`Closed beta \`${row.beta}\`. The operator enables it for a team.`)
+  if (row.exact && row.query) notes.push('Unknown query parameters are rejected.')
   if (row.exact && row.body) notes.push('Unknown fields of the body are rejected.')
   if (row.sandbox) notes.push('Available in the sandbox only.')
   return notes

@@ -20,7 +20,7 @@ type Def = {
   options?: Inner[]
 }
 
-/** The fields of a body that its schema does not declare, at any depth, with the names that were probably meant. */
+/** The fields of a body or a query that its schema does not declare, at any depth, with the names that were probably meant. */
 export const findUnknownFields = (schema: z.ZodType, value: unknown, loc: Loc): Fault[] =>
   unknownIn(schema, value, loc).slice(0, MAX_FAULTS)
 

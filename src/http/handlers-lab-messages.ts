@@ -1,8 +1,8 @@
 import type { labMessageEndpoints } from '../contract/labs/lab-messages.ts'
 import type { unmatchedConsoleEndpoints } from '../contract/labs/unmatched-console.ts'
-import { listFailedLabMessages, processFailedLabMessage } from '../labs/hl7/inbox/failed.ts'
+import { dismissFailedLabMessage, listFailedLabMessages, processFailedLabMessage } from '../labs/hl7/inbox/failed.ts'
 import * as monitor from '../labs/hl7/monitor/actions.ts'
-import { compareUnmatchedResult } from '../labs/unmatched/compare.ts'
+import { compareUnmatchedResult, unmatchedDocument } from '../labs/unmatched/compare.ts'
 import * as operatorQueue from '../labs/unmatched/operator-queue.ts'
 import type { HandlersOf } from './handler.ts'
 
@@ -15,10 +15,12 @@ export const labMessageHandlers: HandlersOf<typeof labMessageEndpoints & typeof 
   listOperatedLabConnections: (app) => monitor.listOperatedLabConnections(app),
   listOperatedLabMessages: (app, _, { query }) => monitor.listOperatedLabMessages(app, query),
   resendOperatedLabMessage: (app, _, { params }) => monitor.resendOperatedLabMessage(app, params.message_id),
-  listFailedLabMessages: (app) => listFailedLabMessages(app),
+  listFailedLabMessages: (app, _, { query }) => listFailedLabMessages(app, query),
   processFailedLabMessage: (app, _, { body }) => processFailedLabMessage(app, body),
+  dismissFailedLabMessage: (app, _, { body }) => dismissFailedLabMessage(app, body),
 
   compareUnmatchedResult: (app, caller, { params }) => compareUnmatchedResult(app, caller, params.raw_result_id),
+  getUnmatchedDocument: (app, caller, { params }) => unmatchedDocument(app, caller, params),
   listUnassignedResults: (app, _, { query }) => operatorQueue.describeUnassignedResults(app, query),
   assignUnassignedResult: (app, _, { params, body }) =>
     operatorQueue.assignUnassignedResult(app, params.unassigned_result_id, body.team_id),

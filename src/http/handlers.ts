@@ -46,6 +46,7 @@ import * as reviews from '../labs/unmatched/reviews.ts'
 import * as unmatchedTests from '../labs/unmatched/sandbox-tests.ts'
 import { getOverview } from '../operations/overview/actions.ts'
 import * as sandbox from '../operations/sandbox/actions.ts'
+import { patchTeam } from '../operations/team-settings/actions.ts'
 import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
 import { getErasure } from '../operations/user-deletion/certificate.ts'
 import { acknowledgeAuditBreak, listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
@@ -187,7 +188,7 @@ export const handlers: HandlersOf<Endpoints> = {
   createTeam: (app, caller, { body }) => teams.createTeam(app, caller, body),
   resolveTeam: (app, caller, { body }) => teams.resolveTeam(app, caller, body.integration_team_id),
   getTeam: (app, caller, { params, query }) => teams.getTeam(app, caller, params.team_id, query.include_environment),
-  patchTeam: (app, caller, { params, body }) => teams.patchTeam(app, caller, params.team_id, body),
+  patchTeam: (app, caller, { params, body }) => patchTeam(app, caller, params.team_id, body),
   deleteTeam: (app, caller, { params }) => teams.deleteTeam(app, caller, params.team_id),
   createAccessToken: (app, caller, { params, body }) => keys.createAccessToken(app, caller, params.team_id, body.env),
   listManagementKeys: (app, caller, { query }) => keys.listManagementKeys(app, caller, query),

@@ -1,30 +1,40 @@
 import type { z } from 'zod'
-import type { Row } from '../contract/endpoint.ts'
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { isLostLease } from '../platform/db/rows/request-rows.ts'
-import { isShaped, lateJsonOf } from '../platform/shares/late-json.ts'
-import { longList, withArrays, withArraysInSlices } from '../platform/shares/long-list.ts'
-import { inTurn, type Turns } from '../platform/shares/turns.ts'
+import { longList, withArrays, withArraysInSlices } from '../platform/results/long-list.ts'
+import { isShaped } from '../platform/results/shaped.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'
 import { type IdempotencyLease, leaseLost, type Outcome } from '../tenants/idempotency/actions.ts'
 import { deviceTokenIn, sessionSecretIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
-import { afterSending, type ResponseJson, responseJson } from './body/response-json.ts'
+import { responseJson } from './body/response-json.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput, type RawInput } from './input.ts'
-import { auditEntry, type RequestState, shareOf, subjectUser } from './request.ts'
+import { auditEntry, type RequestState, subjectUser } from './request.ts'
 
-export type RouteContext = { audit: AuditBatch; auditRead: AuditRead; turns: Turns }
+export type Auditors = { audit: AuditBatch; auditRead: AuditRead }
 
-/** `json` is the body as JSON, if it is ready. */
-type Response = Outcome & { json?: ResponseJson | undefined; replayed?: boolean }
+/** Executes a request when it is the turn of its team. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Validates, executes once, shapes and audits a request. A refusal is thrown. */
-export async function respond(app: App, context: RouteContext, state: RequestState, raw: RawInput): Promise<Response> {
+/** `json` is set unless the body is bytes, a stream or missing. */
+type ReadyResponse = Outcome & { json?: string | Buffer; replayed?: boolean }
+
+/**
+ * Validates a request and executes its action once. Before the response leaves, its audit row is committed: with the change, or together
+ * with the rows of other requests if it is a read or a replay. A refusal is thrown, and `refuse` audits it.
+ */
+export async function respond(
+  app: App,
+  context: Auditors & { inItsTurn: InTurn },
+  state: RequestState,
+  raw: RawInput,
+): Promise<ReadyResponse> {
+  const { audit, auditRead, inItsTurn } = context
   const { caller, route } = state
   checkText(raw.params, 'path')
   checkText(raw.query, 'query')
@@ -33,15 +43,64 @@ export async function respond(app: App, context: RouteContext, state: RequestSta
   checkUser(caller, subjectUser(state))
   if (mustMask(caller)) checkNotMasked(state.input.body)
   const requestApp = { ...withCallerClock(app, caller), signal: state.signal, request: httpRequest(app, state) }
-  const run = (lease?: IdempotencyLease) => execute(requestApp, context, state, lease)
-  // A request that waits for clouds would keep the turn of one that works.
-  const inOrder = route.row.isStillRunning ? run : (lease?: IdempotencyLease) => inTurn(context.turns, shareOf(state), () => run(lease))
-  const outcome = await withIdempotency(app, state, inOrder)
-  if (outcome.replayed && caller) await context.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
-  return isMasked(state) ? { ...outcome, body: route.mask?.(await withArraysInSlices(outcome.body)) } : outcome
+  if (caller && (route.row.method === 'get' || route.row.reads)) return inItsTurn(() => read(requestApp, auditRead, caller, state))
+  const outcome = await withIdempotency(app, state, (lease) => inItsTurn(() => write(requestApp, state, lease)))
+  if (outcome.replayed && caller) await audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
+  return ready(state, outcome)
 }
 
-const isMasked = ({ caller, route }: RequestState) => Boolean(route.mask) && !route.row.media && mustMask(caller)
+/** The response is written while its audit row commits. */
+async function read(app: AppInRequest, auditRead: AuditRead, caller: Caller, state: RequestState): Promise<ReadyResponse> {
+  const { input, route } = state
+  const result = await retryRead(() => route.handler(app, caller, input))
+  const audited = route.row.unaudited ? undefined : auditRead(caller, auditOf(app, caller, state, result))
+  const writeResponse = async () => {
+    if (route.row.largeResponse) await statementsSent()
+    return ready(state, outcomeOf(app, state, result))
+  }
+  const [response] = await Promise.all([writeResponse(), audited])
+  return response
+}
+
+/** Statements of this turn of the event loop are sent at its end. Work before that would delay them. */
+const statementsSent = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
+
+/** The audit row and the outcome for a repeated request commit with the change. */
+async function write(app: AppInRequest, state: RequestState, lease?: IdempotencyLease): Promise<Outcome> {
+  const { caller, input, route } = state
+  if (!caller) return outcomeOf(app, state, await route.handler(app, caller, input))
+  let outcome: Outcome | undefined
+  const requestRows: NonNullable<App['requestRows']> = async (transaction, result, user) => {
+    outcome = outcomeOf(app, state, result)
+    const stored = await lease?.buildRow(transaction, outcome, subjectUser(state, result), user)
+    return { audit: auditOf(app, caller, state, result), outcome: stored }
+  }
+  const writing = { ...app, requestRows }
+  try {
+    const result = await route.handler(writing, caller, input)
+    // An action that wrote nothing has not committed the rows of the request yet.
+    if (!outcome) await inTransaction(writing, async () => result)
+    return outcome as unknown as Outcome
+  } catch (error) {
+    throw isLostLease(error) ? leaseLost() : error
+  }
+}
+
+const auditOf = (app: App, caller: Caller, state: RequestState, result: unknown) =>
+  auditRow(app, caller, auditEntry(state, state.route.row.status ?? 200, result))
+
+function outcomeOf(app: App, state: RequestState, result: unknown): Outcome {
+  const { row } = state.route
+  return { status: row.isStillRunning?.(result) ? 202 : (row.status ?? 200), body: shapeResult(app, state, result) }
+}
+
+/** Masks a response if the caller must not see personal data, and writes its JSON. */
+async function ready(state: RequestState, outcome: Outcome): Promise<ReadyResponse> {
+  const { row, mask } = state.route
+  if (row.media) return outcome
+  const body = mask && mustMask(state.caller) ? mask(await withArraysInSlices(outcome.body)) : outcome.body
+  return body === undefined || body === null ? outcome : { ...outcome, body, json: await responseJson(row, body) }
+}
 
 /** The console masks personal data until the request gives a reason to reveal it. */
 export const mustMask = (caller: Caller | undefined) =>
@@ -63,64 +122,18 @@ const httpRequest = ({ config }: App, state: RequestState): HttpRequest => ({
 const withCallerClock = (app: App, caller: Caller | undefined): App =>
   caller && 'clock_offset_ms' in caller ? onTeamClock(app, caller) : app
 
-async function execute(app: AppInRequest, { auditRead }: RouteContext, state: RequestState, lease?: IdempotencyLease): Promise<Response> {
-  const { caller, input } = state
-  const { row, handler } = state.route
-  const status = row.status ?? 200
-  const shape = (result: unknown): Outcome => ({
-    status: row.isStillRunning?.(result) ? 202 : status,
-    body: shapeResult(app, state, result),
-  })
-  if (!caller) return shape(await handler(app, caller, input))
-  const auditOf = (result: unknown) => auditRow(app, caller, auditEntry(state, status, result))
-  if (row.method === 'get' || row.reads) {
-    const result = await retryRead(() => handler(app, caller, input))
-    const audited = row.unaudited ? undefined : auditRead(caller, auditOf(result))
-    const write = async () => {
-      if (row.long || lateJsonOf(result)) await afterSending()
-      return withJson(state, shape(result))
-    }
-    // The response is written while the audit row commits.
-    const [response] = await Promise.all([write(), audited])
-    return response
-  }
-  let outcome: Outcome | undefined
-  const requestRows: NonNullable<App['requestRows']> = async (transaction, result, user) => {
-    outcome = shape(result)
-    return { audit: auditOf(result), outcome: await lease?.buildRow(transaction, outcome, subjectUser(state, result), user) }
-  }
-  const writing = { ...app, requestRows }
-  try {
-    const result = await handler(writing, caller, input)
-    return outcome ?? (await inTransaction(writing, async () => result).then(shape))
-  } catch (error) {
-    throw isLostLease(error) ? leaseLost() : error
-  }
-}
-
-/** Writes the JSON of a response, unless it still has to be masked or is none. */
-async function withJson(state: RequestState, outcome: Outcome): Promise<Response> {
-  const { row } = state.route
-  if (row.media || isMasked(state) || outcome.body === null || typeof outcome.body !== 'object') return outcome
-  return { ...outcome, json: await responseJson(row, outcome.body) }
-}
-
 /** Drops the fields that the contract does not declare. A result marked as `shaped` has none. */
-function shapeResult({ checksShapes }: App, state: RequestState, result: unknown): unknown {
-  const { name, row } = state.route
-  const late = lateJsonOf(result)
+function shapeResult({ checksShapes }: App, { route: { name, row } }: RequestState, result: unknown): unknown {
   const hasShape = isShaped(result)
-  if (hasShape && !checksShapes) return late && isMasked(state) ? JSON.parse(late()) : result
-  if (row.long && !hasShape) return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
-  const text = late?.()
-  const whole = text === undefined ? withArraysIfLong(row, result) : JSON.parse(text)
+  if (hasShape && !checksShapes) return result
+  if (row.largeResponse && !hasShape)
+    return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
+  const whole = row.largeResponse ? withArrays(result) : result
   const shaped = row.returns.parse(whole)
-  if (hasShape && JSON.stringify(shaped) !== (text ?? JSON.stringify(whole)))
+  if (hasShape && JSON.stringify(shaped) !== JSON.stringify(whole))
     throw new Error(`The result of ${name} is marked as \`shaped\`, but does not have the shape of its response.`)
   return shaped
 }
-
-const withArraysIfLong = ({ long }: Row, result: unknown) => (long ? withArrays(result) : result)
 
 type Lists = Record<string, unknown[]>
 

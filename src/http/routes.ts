@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
+import type { Row } from '../contract/endpoint.ts'
 import type { App } from '../platform/app.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { runRequestForShare } from '../platform/shares/share.ts'
-import { inTurn, LONG_READS, newTurns } from '../platform/shares/turns.ts'
+import { inTurn, LONG_READS, newTurns, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
 import { spendTokens } from '../tenants/rates/limiter.ts'
@@ -11,7 +12,6 @@ import { costOf } from '../tenants/rates/rules.ts'
 import { deviceCookie, sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
-import { responseJson } from './body/response-json.ts'
 import type { Siblings } from './connections/siblings.ts'
 import { type Streams, sendChunks, trackStreams } from './connections/stream.ts'
 import { announceDeprecation, findUsedDeprecation, listDeprecatedInputs } from './deprecation.ts'
@@ -19,17 +19,19 @@ import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
 import { type AnyHandler, auditEntry, type RequestState, type Route, shareOf } from './request.ts'
-import { type RouteContext, respond } from './respond.ts'
+import { type Auditors, type InTurn, respond } from './respond.ts'
 import { subjectsOf } from './subjects.ts'
 
 /** Fits four images of 5 MB in base64 and the JSON around them. */
 export const LARGE_BODY = 30 * 1024 * 1024
 
+type Context = Auditors & { turns: Turns; longReads: Turns; streams: Streams }
+
 export function mountTable(app: App, server: FastifyInstance, table: Table, siblings?: Siblings) {
   server.decorateRequest('state', null)
   const audit = newAuditBatch(app)
-  const shared = { audit, auditRead: newReadAuditor(app, audit), turns: newTurns(), streams: trackStreams(server, siblings) }
-  const longReads = newTurns(LONG_READS)
+  const auditors = { audit, auditRead: newReadAuditor(app, audit) }
+  const context = { ...auditors, turns: newTurns(), longReads: newTurns(LONG_READS), streams: trackStreams(server, siblings) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler
@@ -42,18 +44,12 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
         config: { template: row.path },
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
-        handler: (request, reply) => {
-          const share = shareOf(request.state as RequestState)
-          const work = () => runRequestForShare(share, () => handle(app, shared, request, reply))
-          return row.long ? inTurn(longReads, share, () => (reply.raw.destroyed ? abandon(reply) : work())) : work()
-        },
+        // Between the two, the parser that `server.ts` registers reads the body.
+        handler: (request, reply) => handle(app, context, request, reply),
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }
 }
-
-/** The client left while its request was pending. */
-const abandon = async (reply: FastifyReply) => reply.hijack()
 
 const urlOf = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
@@ -75,37 +71,36 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   checkGates(route, caller)
 }
 
-type Shared = RouteContext & { streams: Streams }
+/** A request that was pending when its client left is not executed. */
+const clientLeft = new Error('The client left.')
 
-async function handle(app: App, { streams, ...context }: Shared, request: FastifyRequest, reply: FastifyReply) {
+/** Responds and sends the response. */
+async function handle(app: App, context: Context, request: FastifyRequest, reply: FastifyReply) {
   const state = request.state as RequestState
-  const { media, mediaOf } = state.route.row
-  announceDeprecation(reply, findUsedDeprecation(state.route.deprecatedInputs, request))
-  if (media === 'text/event-stream') state.signal = await streams.open(state, reply)
-  const { status, body, json, replayed } = await respond(app, context, state, request)
+  const { row, deprecatedInputs } = state.route
+  announceDeprecation(reply, findUsedDeprecation(deprecatedInputs, request))
+  if (row.media === 'text/event-stream') state.signal = await context.streams.open(state, reply)
+  const share = shareOf(state)
+  // A request that waits for clouds would keep the turn of one that works.
+  const turns = row.isStillRunning ? undefined : row.largeResponse ? context.longReads : context.turns
+  const inItsTurn: InTurn = (work) =>
+    turns ? inTurn(turns, share, () => (reply.raw.destroyed ? Promise.reject(clientLeft) : work())) : work()
+  const response = await runRequestForShare(share, () => respond(app, { ...context, inItsTurn }, state, request))
+  const { status, body, json, replayed } = response
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
   if (state.device) reply.header('set-cookie', deviceCookie(app.config, state.headers, state.device))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
-  if (media === 'text/event-stream') return sendChunks(app, state, body as AsyncIterable<string>, reply)
-  if (media) {
-    const bytes = Buffer.from(body as Uint8Array)
-    return reply
-      .code(status)
-      .type(mediaOf?.(bytes) ?? media)
-      .send(bytes)
-  }
-  if (typeof body === 'string') return reply.code(status).type('application/json').send(JSON.stringify(body))
-  if (body === null || typeof body !== 'object') return reply.code(status).send(body)
-  return reply
-    .code(status)
-    .type(JSON_TYPE)
-    .send(json ?? (await responseJson(state.route.row, body)))
+  if (row.media === 'text/event-stream') return sendChunks(app, state, body as AsyncIterable<string>, reply)
+  if (row.media) return sendBytes(reply.code(status), row, Buffer.from(body as Uint8Array))
+  return json === undefined ? reply.code(status).send() : reply.code(status).type('application/json; charset=utf-8').send(json)
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+const sendBytes = (reply: FastifyReply, { media, mediaOf }: Row, bytes: Buffer) =>
+  reply.type(mediaOf?.(bytes) ?? (media as string)).send(bytes)
 
 /** Audits the refusal of an authenticated caller before it is sent. */
 async function refuse(app: App, audit: AuditBatch, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (error === clientLeft) return reply.hijack()
   const { state } = request
   const status = statusOfProblem(problemOf(error))
   if (!state?.caller || status >= 500) return sendProblem(app, error, request, reply)

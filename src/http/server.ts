@@ -68,6 +68,7 @@ export async function buildServer(
   server.addContentTypeParser('application/json', (request: FastifyRequest, sent: IncomingMessage) => readBody(inFlight, request, sent))
   server.addContentTypeParser('multipart/form-data', (request: FastifyRequest, sent: IncomingMessage) => readForm(inFlight, request, sent))
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
+  prepareRequests(app, server)
   observeResponses(app, server, metrics)
   refuseUnknown(app, server, table)
   const drain = closeConnectionsOnStop(server)
@@ -78,8 +79,8 @@ export async function buildServer(
 
 const validRequestId = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)
 
-/** Logs and measures each response by its route template, because a URL may hold a user's ID. */
-function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
+/** Until the caller is known, a request works for its address. */
+function prepareRequests(app: App, server: FastifyInstance) {
   const checkHost = newHostCheck(app.config)
   const isHttps = app.config.PUBLIC_URL?.startsWith('https:')
   server.addHook('onRequest', (request, _reply, done) => runForShare({ owner: request.ip, member: '' }, done))
@@ -89,6 +90,10 @@ function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
     if (isHttps) reply.header('strict-transport-security', 'max-age=31536000')
     checkHost(request.raw)
   })
+}
+
+/** Logs and measures each response by its route template, because a URL may hold a user's ID. */
+function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
   server.addHook('onResponse', async (request, reply) => {
     const { method, id: request_id } = request
     const route = (request.routeOptions.config as { template?: string }).template ?? request.routeOptions.url ?? 'unknown'

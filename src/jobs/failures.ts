@@ -1,5 +1,5 @@
 import type { App } from '../platform/app.ts'
-import { isDatabaseUnavailable, isDeadlock } from '../platform/db/errors.ts'
+import { canStartOver, isDatabaseUnavailable } from '../platform/db/errors.ts'
 import { safeError } from '../platform/log.ts'
 import { SECOND } from '../platform/time.ts'
 
@@ -11,7 +11,7 @@ export function failureLog(log: App['log'], count: (job: string) => void) {
   let nextAt = 0
   return (job: string, error: unknown) => {
     count(job)
-    if (!isDatabaseUnavailable(error) || isDeadlock(error)) return log.error({ job, err: safeError(error) }, 'job failed')
+    if (!isDatabaseUnavailable(error) || canStartOver(error)) return log.error({ job, err: safeError(error) }, 'job failed')
     failures.set(job, (failures.get(job) ?? 0) + 1)
     if (performance.now() < nextAt) return
     log.warn({ code: (error as { code?: string }).code, failures: Object.fromEntries(failures) }, 'database unavailable, jobs will retry')

@@ -3,7 +3,7 @@ import type { Caches } from './caches.ts'
 import type { Config } from './config.ts'
 import type { Replica } from './db/connections/replica.ts'
 import { retryDeadlocks } from './db/deadlocks.ts'
-import { isDatabaseUnavailable } from './db/errors.ts'
+import { canStartOver, isDatabaseUnavailable } from './db/errors.ts'
 import type { Db } from './db/open.ts'
 import { type RequestRows, writeRequestRows } from './db/rows/request-rows.ts'
 import { emptyLastUses, type LastUses } from './last-uses.ts'
@@ -117,7 +117,7 @@ type Options = {
  */
 export async function inTransaction<A extends App, T>(app: A, work: Work<A, T>, { retry = true }: Options = {}): Promise<T> {
   if (isInTransaction(app)) return work(app)
-  return retry ? retryDeadlocks(() => commit(app, work)) : commit(app, work)
+  return retry ? retryDeadlocks(() => commit(app, work), canStartOver) : commit(app, work)
 }
 
 type Work<A, T> = (app: A & Transaction) => Promise<T>

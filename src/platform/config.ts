@@ -66,7 +66,7 @@ export const Settings = z.object({
     .refine((url) => urlsOfHosts(url).length === 1, 'must have one host')
     .optional()
     .describe(
-      'The URL of a read replica. The event log, pipelines, the overview, exports and backups read from it while it is at most 5 seconds behind. Assay writes to the primary only. If unset, everything reads from the primary.',
+      'The URL of a read replica. Readers of the event log, the overview, the state of sources, exports and backups use it while it is at most 5 seconds behind. Assay writes to the primary only. If unset, everything reads from the primary.',
     ),
   DATA_DIR: z
     .string()

@@ -226,6 +226,7 @@ describe('a Team Management Key', () => {
       'deleteManagementKey',
       'deleteMember',
       'deleteTeam',
+      'dismissFailedLabMessage',
       'getOrg',
       'listFailedLabMessages',
       'listInvites',

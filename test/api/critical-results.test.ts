@@ -96,6 +96,27 @@ test('another team can neither read nor acknowledge a critical result', async ()
   expect((await api.getCriticalResult({ params })).acknowledged_at).toBeNull()
 })
 
+test('an acknowledgment leaves the result of another team open that has the same order ID and version', async () => {
+  const { tenant, params } = await clinic()
+  const { team_id: other } = await w.tenant()
+  const ids = [tenant.team_id, other, params.order_id]
+  await query(
+    w.url,
+    `insert into orders select (jsonb_populate_record(o, jsonb_build_object('team_id', $2::uuid, 'user_id', null))).*
+     from orders o where team_id = $1 and id = $3`,
+    ids,
+  )
+  await query(
+    w.url,
+    `insert into critical_results (team_id, order_id, version, reported_at)
+     select $2, order_id, version, reported_at from critical_results where team_id = $1 and order_id = $3`,
+    ids,
+  )
+  await acknowledge(tenant.api, params.order_id)
+  const open = await query(w.url, 'select team_id from critical_results where order_id = $1 and acknowledged_at is null', [params.order_id])
+  expect(open).toEqual([{ team_id: other }])
+})
+
 test('every read of a result has the version that an acknowledgment needs', async () => {
   const { tenant, api, params, result_version, critical_version } = await clinic()
   const { metadata } = await api.getResults({ params })

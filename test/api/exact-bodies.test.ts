@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { parseInput } from '../../src/http/input.ts'
@@ -13,16 +14,16 @@ const dataTags = [
   ...['Users', 'Insurance', 'Orders', 'Results', 'Unmatched results', 'Appointments', 'Kits', 'Catalog'],
   ...['Wearables', 'Connections', 'Link', 'Sandbox', 'Partner lab API', 'Teams'],
 ]
-const granting = /webhook|pipeline|key|token$|member|invit|consent|scope|credential|communication_settings|courier/
+const granting = /webhook|pipeline|key|token$|member|invit|consent|scope|credential|communication_settings|courier|bulk_export/
 const isAboutData = ({ auth, tag, path }: Row) => ['team', 'lab', 'link'].includes(auth) && dataTags.includes(tag) && !granting.test(path)
 
 test.each(rows)('%s refuses unknown fields if it grants access or subscribes', (_, row) => {
   expect(row.exact ?? false, 'Set `exact` on the row, or add its tag to dataTags').toBe(!isAboutData(row))
 })
 
-const faultsOf = (row: Row, body: unknown) => {
+const faultsOf = (row: Row, body: unknown, query = {}) => {
   try {
-    parseInput(row, { params: {}, query: {}, headers: {}, body })
+    parseInput(row, { params: {}, query, headers: {}, body })
   } catch (error) {
     return error instanceof Problem ? (error.detail as { type: string; loc: unknown[]; msg: string }[]) : []
   }
@@ -35,6 +36,16 @@ test.each(rows.filter(([, row]) => row.exact))('%s names an unknown field', (_, 
   expect(faults).toContainEqual({
     type: 'unknown_field',
     loc: ['body'],
+    msg: expect.stringMatching(/^A field here does not exist\. Remove it\. The known fields are [a-z0-9_, ]+\.$/),
+  })
+})
+
+const filtered = Object.entries(endpoints as Record<string, Row>).filter(([, row]) => row.exact && row.query)
+
+test.each(filtered)('%s names an unknown query parameter', (_, row) => {
+  expect(faultsOf(row, undefined, { wholly_unexpected: '' })).toContainEqual({
+    type: 'unknown_field',
+    loc: ['query'],
     msg: expect.stringMatching(/^A field here does not exist\. Remove it\. The known fields are [a-z0-9_, ]+\.$/),
   })
 })
@@ -88,6 +99,21 @@ describe('over HTTP', () => {
     const body = { user_id, filter_on_provider: ['oura'] }
     expect((await errorOf(w.api.createLinkToken({ body }))).detail).toEqual([wrong('filter_on_provider').name('filter_on_providers')])
   })
+
+  test('an export of connections with a misspelled user_ids is refused, because it would export every user', async () => {
+    const body = { provider: 'oura' as const, user_id: [newUuid()] }
+    expect(await errorOf(w.api.bulkExport({ body }))).toEqual({ status: 422, detail: [wrong('user_id').name('user_ids')] })
+  })
+
+  test.each(['listEvents', 'streamEvents'] as const)(
+    '%s refuses a misspelled filter, because it would return every event',
+    async (name) => {
+      const query = { event_typ: 'labtest.order.created' }
+      const { status, body } = await sendRequest(w.base, endpoints[name], { query, headers: { 'x-service-api-key': w.team_api_key } })
+      const detail = [{ type: 'unknown_field', loc: ['query', 'event_typ'], msg: 'This field does not exist. Did you mean event_type?' }]
+      expect({ status, body }).toEqual({ status: 422, body: { detail } })
+    },
+  )
 
   test('other faults of the request are reported too', async () => {
     const body = { url: 5 as unknown as string, disabld: true }

@@ -20,6 +20,7 @@ import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { atEnd } from '../support/at-end.ts'
 import { newCertificate } from '../support/certificate.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
+import { aFailedMessage } from '../support/hl7.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { orderEvents } from '../support/order-events.ts'
 import { aPatient, placeOrder, statusesOf } from '../support/orders.ts'
@@ -555,13 +556,34 @@ describe('lab connections in the console', () => {
     expect(await failed()).toMatchObject([{ lab: { slug: 'quillmoor' }, control_id: 'L30', type: 'ORM^O01', attempts: 5 }])
     await query(w.url, "update lab_inbox set sealed = $1 where control_id = 'L30'", [kept?.sealed])
     const body = { lab: 'quillmoor', control_id: 'L30' }
-    expect(await operator.processFailedLabMessage({ body })).toEqual(body)
+    expect(await operator.processFailedLabMessage({ body })).toMatchObject(body)
     await w.runJobs()
     expect([await failed(), await stepOf(id)]).toEqual([[], 'cancelled'])
     expect(await errorOf(operator.processFailedLabMessage({ body }))).toMatchObject({
       status: 404,
       detail: { error_type: 'FAILED_LAB_MESSAGE_NOT_FOUND' },
     })
+  })
+
+  test('that could not be filed are listed newest first, in pages, until the operator dismisses them', async () => {
+    const operated = await replica({ env: { ...settings(connection('orm-2.3-grouped')), OPERATOR_ORG_ID: w.org_id } })
+    const operator = createClient(operated.base, { 'x-management-key': w.management_key })
+    const list = (next_cursor?: string | null) => operator.listFailedLabMessages({ query: { limit: 2, next_cursor } })
+    for (const control_id of ['L40', 'L41', 'L42']) {
+      await aFailedMessage(app, control_id)
+      w.advanceTime(1000)
+    }
+    const [first, second] = [await list(), await list((await list()).next_cursor)]
+    expect([first, second].map(({ messages }) => messages.map(({ control_id }) => control_id))).toEqual([['L42', 'L41'], ['L40']])
+    expect(second.next_cursor).toBeNull()
+    const body = { lab: 'quillmoor', control_id: 'L41' }
+    const { id } = await operator.dismissFailedLabMessage({ body })
+    expect((await list()).messages.map(({ control_id }) => control_id)).toEqual(['L42', 'L40'])
+    const { entries } = await w.admin.listAudit({ params: w, query: { action: 'dismissFailedLabMessage', subject_id: id } })
+    expect(entries.map(({ status }) => status)).toEqual([200])
+    // A mistake can be undone.
+    expect(await operator.processFailedLabMessage({ body })).toMatchObject(body)
+    await query(w.url, "delete from lab_inbox where control_id in ('L40', 'L41', 'L42')")
   })
 
   test('of all teams are open to the organization of the operator only', async () => {
@@ -620,6 +642,7 @@ test('copies of received messages are deleted after LAB_INBOX_DAYS, and a messag
   const { sample_information } = await api.getResults({ params: { order_id: id } })
   expect(sample_information?.[number as string]).toMatchObject({ control_number: 'F77' })
   await query(w.url, "update lab_inbox set state = 'failed' where control_id = 'L6'")
+  await query(w.url, "update lab_inbox set state = 'dismissed' where control_id = 'L7'")
   w.advanceTime(89 * DAY)
   await w.runJobs()
   expect(await stored('L20')).toEqual(['filed'])

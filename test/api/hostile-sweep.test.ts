@@ -2,16 +2,27 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { Row } from '../../src/contract/endpoint.ts'
-import { rows } from '../../src/contract/index.ts'
+import { type EndpointName, rows } from '../../src/contract/index.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aLink } from '../support/connections.ts'
 import { isFullRun } from '../support/full-run.ts'
 import { expectClientError, sendRaw } from '../support/raw-requests.ts'
+import { DEFAULT_SEED, SEED, seedNumber } from '../support/seeded.ts'
 import { fieldsOf, garbage, invalidInput, oddCursors, oddTimes, validInput } from '../support/shapes.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
 /** Runs for each kind of request: with one invalid part, or none. */
-const RUNS = isFullRun ? 8 : 2
+const FULL_RUNS = 8
+const RUNS = isFullRun ? FULL_RUNS : 2
+
+/** The values of TEST_SEED with which an endpoint failed in a full run. Every run repeats them. Add yours with its fix. */
+const failedSeeds: Partial<Record<EndpointName, string[]>> = {}
+
+/** A full run has a seed of its own, and the default one too. */
+const seedsFor = (name: EndpointName) => [
+  ...[...new Set([SEED, DEFAULT_SEED])].map((seed) => ({ seed, runs: RUNS })),
+  ...(failedSeeds[name] ?? []).map((seed) => ({ seed, runs: FULL_RUNS })),
+]
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -41,17 +52,17 @@ function readTarget() {
 }
 
 describe('almost valid requests', () => {
-  test.each(rows)('to %s never cause a 5xx or echo personal data', async (_, row) => {
+  test.each(rows)('to %s never cause a 5xx or echo personal data', async (name, row) => {
     const { tenant, known } = await (isReading(row) ? readTarget() : newTarget())
     const headers = await credentialFor(tenant, row)
-    for (const requests of almostValid(row, known))
-      await fc.assert(
-        fc.asyncProperty(requests, async (request) => {
-          const response = await send(headers, row, request as RequestParts)
-          if (response.status >= 300) expectClientError(response)
-        }),
-        { numRuns: RUNS, endOnFailure: true },
-      )
+    const kinds = almostValid(row, known).map((requests) =>
+      fc.asyncProperty(requests, async (request) => {
+        const response = await send(headers, row, request as RequestParts)
+        if (response.status >= 300) expectClientError(response)
+      }),
+    )
+    for (const { seed, runs } of seedsFor(name))
+      for (const kind of kinds) await fc.assert(kind, { seed: seedNumber(seed), numRuns: runs, endOnFailure: true })
   })
 
   test.each(rows.flatMap(withInvalidRequest))('to %s are rejected if no field is valid', async (_, row, request) => {

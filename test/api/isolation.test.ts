@@ -18,7 +18,7 @@ import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { moveAllEvents } from '../support/events.ts'
-import { aLabMessage } from '../support/hl7.ts'
+import { aLabMessage, embedded, file, obr, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aCriticalOrder, aPatient, aReviewer, placeKit, placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
@@ -239,7 +239,7 @@ async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: 
 }
 
 /** Unmatched results: one to read, and one for each endpoint that ends the review. */
-async function someReviews({ api }: Tenant) {
+async function someReviews({ api, org_id, team_id }: Tenant) {
   const create = async () => {
     const headers = { 'x-idempotency-key': newUuid() }
     const { run_id } = await api.createUnmatchedResultTest({ headers, body: { case: 'match_demo', order_source: 'managed' } })
@@ -251,7 +251,16 @@ async function someReviews({ api }: Tenant) {
       user: run.orders['order']?.user_id as string,
     }
   }
-  return { read: await create(), accepted: await create(), resolved: await create() }
+  const account = `REVIEW-${team_id}`
+  await aLabAccount(w.app.db, { org_id, team_id, number: account })
+  const { unmatched } = await file(
+    w.app,
+    { account },
+    [obr(team_id, potassium.order), embedded(Buffer.from('%PDF-1.4'), 'AP^PDF')],
+    team_id,
+  )
+  const withDocument = unmatched[0]?.id as string
+  return { read: await create(), accepted: await create(), resolved: await create(), withDocument }
 }
 
 /** Adds a member and a pending invite to the organization. */
@@ -371,6 +380,7 @@ function idsFor(name: EndpointName, { ids, orders, reviews, erased }: TenantData
   const { id: review, order, user } = reviews.accepted
   if (name === 'acceptUnmatchedResult') return { ...ids, review, order, user }
   if (name === 'resolveUnmatchedResult') return { ...ids, review: reviews.resolved.id }
+  if (name === 'getUnmatchedDocument') return { ...ids, review: reviews.withDocument }
   const { sample_id: sample, transaction_id: transaction } = orders
   return { ...ids, order: orders[orderOf[name] ?? 'done'].id, transaction, sample }
 }

@@ -139,6 +139,25 @@ test('a courier that does not sign, or signs with another secret, changes nothin
   expect((await scan(third, { tracking_number: 'OUT1001', status: 'in_transit' })).status).toBe(200)
 })
 
+test('a scan never finds a parcel of another team', async () => {
+  const [own, other] = [await w.tenant(), await w.tenant()]
+  const { id, courier } = await labeledKit(own.api)
+  const { id: othersId } = await placeOrder(other.api, 'testkit')
+  // The hash of a number has a key of the team, so only a copied row can have it in another team.
+  await query(
+    w.url,
+    `insert into parcels (team_id, courier, number_hash, order_id, direction)
+     select $2, courier, number_hash, $3, direction from parcels where team_id = $1`,
+    [own.team_id, other.team_id, othersId],
+  )
+  await query(w.url, 'delete from parcels where team_id = $1', [own.team_id])
+  expect(await scan(courier, { tracking_number: 'OUT1001', status: 'in_transit' })).toEqual({
+    status: 404,
+    body: { detail: expect.stringContaining('No order has a parcel') },
+  })
+  expect([await lastStatus(own.api, id), await lastStatus(other.api, othersId)]).toEqual(['requisition_created', 'ordered'])
+})
+
 test('an overdue kit becomes a problem in transit, or an alert where no status shows it', async () => {
   const { api, team_id } = await w.tenant()
   expect(await api.getKitLimits()).toEqual({ to_customer_days: 10, with_customer_days: 30, to_lab_days: 7 })

@@ -178,6 +178,16 @@ describe('access tokens', () => {
     expect(source.revoked).toHaveLength(before + 1)
   })
 
+  test('revokes the token with Basic at a source that takes the credentials in the body for tokens', async () => {
+    const t = await w.tenant()
+    const { user_id } = await connect(t, {}, { oauth_provider: 'strava' })
+    expect(source.requests.at(-1)).toMatchObject({ form: { client_id: source.client.id }, authorization: undefined })
+    const before = source.revoked.length
+    await t.api.endConnection({ params: { user_id, provider: 'strava' } })
+    await w.runJobs()
+    expect(source.revoked).toHaveLength(before + 1)
+  })
+
   test('Strava takes the credentials in the body for tokens and by HTTP Basic for their end', () => {
     expect(knownSources.strava).toMatchObject({
       client_auth: 'body',

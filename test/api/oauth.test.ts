@@ -140,7 +140,7 @@ describe('OAuth connections', () => {
 
   test('rejects a source that is not configured', async () => {
     const { link } = await createLink(await w.tenant())
-    for (const oauth_provider of ['oura', 'ultrahuman', 'strava'] as const)
+    for (const oauth_provider of ['oura', 'ultrahuman', 'whoop_v2'] as const)
       expect(await errorOf(link.startOAuth({ params: { oauth_provider } }))).toMatchObject({
         status: 400,
         detail: { error_type: 'SOURCE_NOT_CONFIGURED', error_message: expect.stringMatching(/team_custom_credentials.*OAUTH_SOURCES/) },

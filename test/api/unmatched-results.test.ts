@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { testCases } from '../../src/contract/labs/match-review.ts'
+import { listDocuments, type StoredResults } from '../../src/labs/unmatched/documents.ts'
 import { assignUnassignedResult, listUnassignedResults } from '../../src/labs/unmatched/operator-queue.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { eventsOf } from '../support/events.ts'
-import { file, hba1c, obr, obx, pidOf, potassium } from '../support/hl7.ts'
+import { embedded, file, hba1c, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { aPatient, placeOrder } from '../support/orders.ts'
@@ -264,6 +265,39 @@ describe('the review in the console', () => {
     const id = await queued(team, both(order.number))
     expect((await compare(team, id)).comparisons).toMatchObject([{ order_id: order.id, files_on: 'recreation' }])
     expect(await accept(team, id, { order_id: order.id })).toMatchObject({ origin: 'recreation' })
+  })
+
+  test('lists the documents of a result that has nothing else, and opens one for a reason that the audit log records', async () => {
+    const team = await aTeam()
+    const [rtf, pdf] = [Buffer.from('{\\rtf1 Reported by phone.}'), Buffer.from('%PDF-1.4 a report')]
+    const documents = [embedded(rtf, 'TEXT^RTF', 'NOTE'), embedded(pdf, 'AP^PDF')]
+    const id = await queued(team, [obr('DOC-1', potassium.order), ...documents], pidOf(people[1]))
+    const compared = await compare(team, id)
+    expect(compared.values).toEqual([])
+    expect(compared.documents).toEqual([
+      { document: 1, media_type: 'application/rtf' },
+      { document: 2, media_type: 'application/pdf' },
+    ])
+    const person = await joinOrganization(w, team, { role: 'team_admin', team_role_bindings: [{ team_id: team.team_id }] })
+    const open = async (document: number, headers = {}) =>
+      person.forTeam(team.team_id).send(endpoints.getUnmatchedDocument, { params: { raw_result_id: id, document }, headers })
+    expect(await open(1)).toMatchObject({ status: 403, body: { detail: { error_type: 'REVEAL_REQUIRED' } } })
+    const revealed = { 'x-assay-reveal': 'The clinic asks who this is.' }
+    const second = await open(2, revealed)
+    expect([second.status, second.headers.get('content-type')]).toEqual([200, 'application/pdf'])
+    expect(Buffer.from(second.body as Uint8Array)).toEqual(pdf)
+    expect(await open(3, revealed)).toMatchObject({ status: 404, body: { detail: { error_type: 'DOCUMENT_NOT_AVAILABLE' } } })
+    const { entries } = await team.admin.listAudit({
+      params: team,
+      query: { action: 'getUnmatchedDocument', revealed: true, subject_id: id },
+    })
+    expect(entries).toMatchObject([{ status: 200, reason: 'The clinic asks who this is.' }])
+  })
+
+  test('lists a document whose format an earlier version did not store', () => {
+    // The type has the fields that this version stores.
+    const stored = { groups: [{ documents: [{ name: null }] }] } as unknown as StoredResults
+    expect(listDocuments(stored)).toEqual([{ document: 1, media_type: 'application/octet-stream' }])
   })
 
   test('does not open the PDFs of a result before someone accepts it', async () => {

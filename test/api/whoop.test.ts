@@ -274,3 +274,27 @@ describe('trouble with WHOOP', () => {
     expect(Object.keys(await pullsOf(t, user_id))).not.toContain('activity')
   })
 })
+
+test('an assumed day of a cycle ends once its sleep shows another, and the other days stay', async () => {
+  const t = await o.shortTenant()
+  const user_id = await o.connect(t, '2002')
+  await o.w.runJobs()
+  const [before, today, tomorrow] = [o.daysAgo(10), o.daysAgo(-2), o.daysAgo(-3)]
+  const daysRead = async () => {
+    await t.api.refreshUser({ params: { user_id } })
+    const { activity } = await t.api.listActivity({ params: { user_id }, query: { start_date: before, end_date: tomorrow } })
+    return activity.map(({ calendar_date }) => calendar_date)
+  }
+  const at = (time: string) => `${today}T${time}:00.000Z`
+  const [start, end] = [at('18:00'), at('21:00')]
+  const record = { start, timezone_offset: 'Z', score_state: 'SCORED', created_at: start, updated_at: start }
+  const earlier = await daysRead()
+
+  o.w.advanceTime(Date.parse(at('19:00')) - Date.parse(o.w.app.wall()))
+  held('2002').cycles.push({ id: 77, ...record, score: { kilojoule: 4184 } })
+  expect(await daysRead()).toEqual([...earlier, tomorrow])
+  held('2002').sleeps.set('evening', { id: 'evening', cycle_id: 77, ...record, end, nap: false })
+  o.w.advanceTime(6 * HOUR)
+  expect(await daysRead()).toEqual([...earlier, today])
+  expect(await typesSince(t, user_id)).toContain('daily.data.activity.deleted')
+})

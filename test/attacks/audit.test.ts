@@ -1,8 +1,10 @@
-import { threadId, type Worker } from 'node:worker_threads'
+import { once } from 'node:events'
+import { threadId, Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { acknowledgeBreak } from '../../src/tenants/audit/breaks.ts'
+import { auditKeys } from '../../src/tenants/audit/key.ts'
 import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
 import { verifyAudit } from '../../src/tenants/audit/verification.ts'
 import { auditRows } from '../support/audit.ts'
@@ -334,4 +336,20 @@ test('a forged row of a new team is not signed when its chain is opened', async 
   await w.attack(newRow(team_id))
   await w.runJobs()
   expect((await w.verify()).breaks).toMatchObject([{ chain_id: team_id, seq: 1, reason: 'the row was not written by Assay' }])
+})
+
+test('a thread that verifies again and again keeps nothing of each verification', async () => {
+  const { app, url, team_id } = await attacked()
+  const thread = new Worker(new URL('../../src/tenants/audit/verify-thread.ts', import.meta.url), { stderr: true })
+  let warnings = ''
+  thread.stderr.setEncoding('utf8').on('data', (text) => {
+    warnings += text
+  })
+  // Node warns about the eleventh listener of a kind.
+  for (let i = 0; i < 12; i++) {
+    thread.postMessage({ url, keys: auditKeys(app), options: { at: app.wall(), full: true, chain_ids: [team_id] } })
+    expect(await once(thread, 'message')).toMatchObject([{ rows: 4 }])
+  }
+  await thread.terminate()
+  expect(warnings).toBe('')
 })

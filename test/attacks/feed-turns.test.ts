@@ -30,3 +30,18 @@ test('a team with thousands of due feeds does not hide the feed of another team'
   await o.w.runJobs()
   expect(await query(o.w.url, 'select 1 from pull_jobs where due_at <= $1', [now])).toEqual([])
 })
+
+test('feeds that had no application are read once the team sets one up', async () => {
+  const t = await o.shortTenant()
+  const user_id = await o.connect(t, 'ada')
+  await o.w.runJobs()
+  await query(o.w.url, 'delete from cloud_clients where team_id = $1', [t.team_id])
+  await query(o.w.url, 'update pull_jobs set due_at = null where user_id = $1', [user_id])
+
+  const params = { org_id: t.org_id, env: 'sandbox', region: 'us' } as const
+  const { client_id, client_secret } = o.cloud.setting
+  await t.admin.putTeamCredential({ params, body: { team_id: t.team_id, provider: 'oura', client_id, client_secret } })
+  await o.w.runJobs()
+  expect(await query(o.w.url, 'select feed from pull_jobs where user_id = $1 and due_at <= $2', [user_id, o.w.app.wall()])).toEqual([])
+  expect(await query(o.w.url, 'select provider from cloud_clients where team_id = $1', [t.team_id])).toEqual([{ provider: 'oura' }])
+})

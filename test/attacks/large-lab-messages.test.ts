@@ -68,6 +68,15 @@ describe('a large message of a lab never holds the event loop', () => {
     if (lines !== values) expect(pdf.equals(await downloaded(id))).toBe(true)
   })
 
+  test('more than a thousand values, filed again with their order', async () => {
+    const { id } = await placeOrder(api, 'walk_in_test')
+    await w.runJobs()
+    const number = (await api.getOrder({ params: { order_id: id } })).sample_id as string
+    await take(messageOf('ACC123', number, values))
+    expect(await take(messageOf('ACC123', number, values))).toBeLessThan(MAX_PART)
+    expect((await api.getResults({ params: { order_id: id } })).results.length).toBeGreaterThan(values.length)
+  })
+
   test('a PDF of 14 MB, in the queue of a team until someone accepts it', async () => {
     const { id } = await placeOrder(api, 'walk_in_test')
     await w.runJobs()

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { cloudSlugs } from '../../src/wearables/providers/clouds.ts'
 import { sleepOf } from '../../src/wearables/providers/google_health/stand-in/data.ts'
 import type { Behavior } from '../../src/wearables/providers/stand-in/server.ts'
@@ -10,8 +10,8 @@ import { errorOf } from '../support/world.ts'
 
 const { noon, clouds: standIns, connectAll } = await allClouds()
 const { oura, withings, whoop_v2: whoop, google_health: google, dexcom_v3: dexcom } = standIns
-const before = (ms: number) => new Date(Date.parse(noon) - ms).toISOString()
-const [start1, end1] = [before(3 * HOUR), before(2 * HOUR)]
+const ago = (ms: number) => new Date(Date.parse(noon) - ms).toISOString()
+const [start1, end1] = [ago(3 * HOUR), ago(2 * HOUR)]
 const secondsOf = (instant: string) => Math.floor(Date.parse(instant) / SECOND)
 
 type Case = {
@@ -33,7 +33,7 @@ const day = noon.slice(0, 10)
 const nap = { day, type: 'late_nap', bedtime_start: start1, bedtime_end: end1 }
 const withoutGoogle = ['activity_and_fitness'].map((name) => `https://www.googleapis.com/auth/googlehealth.${name}.readonly`)
 
-const range = { start_date: before(9 * DAY).slice(0, 10), end_date: day }
+const range = { start_date: ago(9 * DAY).slice(0, 10), end_date: day }
 
 const sleepsOf = async (slug: OAuthSlug) =>
   (await t.api.listSleep({ params: { user_id: userOf(slug) }, query: { ...range, provider: slug } })).sleep.map((one) =>
@@ -48,30 +48,29 @@ async function samplesOf(slug: OAuthSlug, resource: string) {
 const clouds: Partial<Record<OAuthSlug, Case>> = {
   oura: {
     cloud: oura,
-    without: ['heartrate', 'workout', 'personal', 'spo2', 'heart_health'],
+    without: ['personal', 'spo2', 'heart_health'],
     addOdd() {
       oura.put(ACCOUNT, 'sleep', { id: 'odd', ...nap, efficiency: 'unknown' })
       oura.put(ACCOUNT, 'sleep', {
         id: 'absent',
         ...nap,
-        bedtime_start: before(6 * HOUR),
-        bedtime_end: before(5 * HOUR),
+        bedtime_start: ago(6 * HOUR),
+        bedtime_end: ago(5 * HOUR),
         average_hrv: 'NaN',
       })
     },
     repair: () => oura.put(ACCOUNT, 'sleep', { id: 'odd', efficiency: 88 }),
-    ...{ record: 'sleep', field: 'efficiency', stored: () => sleepsOf('oura'), odd: start1, absent: before(6 * HOUR) },
+    ...{ record: 'sleep', field: 'efficiency', stored: () => sleepsOf('oura'), odd: start1, absent: ago(6 * HOUR) },
   },
   withings: {
     cloud: withings,
-    without: ['user.activity'],
     addOdd() {
       const [group] = withings.users.get(ACCOUNT)?.groups ?? []
       const scale = (id: number, at: string, measures: object[]) =>
         withings.put(ACCOUNT, 'groups', { ...group, id: id as never, date: secondsOf(at), modified: secondsOf(at), measures })
       scale(99_998, start1, [{ value: 68_250, type: 1, unit: '-3' }])
       const absent = { value: 'NaN', type: 6, unit: -3 }
-      scale(99_999, before(5 * HOUR), [{ value: 68_250, type: 1, unit: -3 }, absent])
+      scale(99_999, ago(5 * HOUR), [{ value: 68_250, type: 1, unit: -3 }, absent])
     },
     repair: () =>
       withings.put(ACCOUNT, 'groups', {
@@ -79,7 +78,7 @@ const clouds: Partial<Record<OAuthSlug, Case>> = {
         measures: [{ value: 68_250, type: 1, unit: -3 }],
       }),
     ...{ record: 'measure', field: 'measures.unit', stored: () => samplesOf('withings', 'weight') },
-    ...{ odd: start1, absent: before(5 * HOUR) },
+    ...{ odd: start1, absent: ago(5 * HOUR) },
   },
   whoop_v2: {
     cloud: whoop,
@@ -87,11 +86,11 @@ const clouds: Partial<Record<OAuthSlug, Case>> = {
     addOdd() {
       const times = { start: start1, end: end1, timezone_offset: '-05:00', score_state: 'SCORED' }
       whoop.put(ACCOUNT, 'sleeps', { id: 'odd', ...times, nap: 'yes' })
-      const absent = { ...times, start: before(6 * HOUR), end: before(5 * HOUR) }
+      const absent = { ...times, start: ago(6 * HOUR), end: ago(5 * HOUR) }
       whoop.put(ACCOUNT, 'sleeps', { id: 'absent', ...absent, nap: true, score: { respiratory_rate: 'NaN' } })
     },
     repair: () => whoop.put(ACCOUNT, 'sleeps', { id: 'odd', nap: true }),
-    ...{ record: 'sleep', field: 'nap', stored: () => sleepsOf('whoop_v2'), odd: start1, absent: before(6 * HOUR) },
+    ...{ record: 'sleep', field: 'nap', stored: () => sleepsOf('whoop_v2'), odd: start1, absent: ago(6 * HOUR) },
   },
   google_health: {
     cloud: google,
@@ -100,7 +99,7 @@ const clouds: Partial<Record<OAuthSlug, Case>> = {
       const night = sleepOf(Date.parse(start1), Date.parse(end1))
       const odd = { ...night, summary: { ...night.summary, minutesAsleep: 'many' } }
       google.putPoint(ACCOUNT, 'sleep', { id: 'odd', at: Date.parse(start1), end: Date.parse(end1) }, odd)
-      const [at, end] = [Date.parse(before(6 * HOUR)), Date.parse(before(5 * HOUR))]
+      const [at, end] = [Date.parse(ago(6 * HOUR)), Date.parse(ago(5 * HOUR))]
       const absent = { ...sleepOf(at, end), summary: { minutesAsleep: 'NaN' } }
       google.putPoint(ACCOUNT, 'sleep', { id: 'absent', at, end }, absent)
       const temperature = { nightlyTemperatureCelsius: 33.9, baselineTemperatureCelsius: 'NaN' }
@@ -114,17 +113,17 @@ const clouds: Partial<Record<OAuthSlug, Case>> = {
         sleepOf(Date.parse(start1), Date.parse(end1)),
       ),
     ...{ record: 'sleep', field: 'sleep.summary.minutesAsleep', stored: () => sleepsOf('google_health') },
-    ...{ odd: start1, absent: before(6 * HOUR) },
+    ...{ odd: start1, absent: ago(6 * HOUR) },
   },
   dexcom_v3: {
     cloud: dexcom,
     addOdd() {
       dexcom.put(ACCOUNT, 'egvs', { id: `egv-${Date.parse(start1)}`, at: start1, value: { low: true } })
-      dexcom.put(ACCOUNT, 'egvs', { id: '', at: before(6 * HOUR + MINUTE), value: 'NaN' })
-      dexcom.put(ACCOUNT, 'egvs', { id: '', at: before(6 * HOUR), value: 99 })
+      dexcom.put(ACCOUNT, 'egvs', { id: '', at: ago(6 * HOUR + MINUTE), value: 'NaN' })
+      dexcom.put(ACCOUNT, 'egvs', { id: '', at: ago(6 * HOUR), value: 99 })
     },
     repair: () => dexcom.put(ACCOUNT, 'egvs', { id: `egv-${Date.parse(start1)}`, at: start1, value: 101 }),
-    ...{ record: 'egv', field: 'value', stored: () => samplesOf('dexcom_v3', 'glucose'), odd: start1, absent: before(6 * HOUR) },
+    ...{ record: 'egv', field: 'value', stored: () => samplesOf('dexcom_v3', 'glucose'), odd: start1, absent: ago(6 * HOUR) },
   },
 }
 const cases = Object.entries(clouds) as [OAuthSlug, Case][]
@@ -186,5 +185,55 @@ describe.each(cases)('%s', (slug, { cloud, addOdd, repair, stored, record, field
     expect(await stored()).toEqual(earlier)
     expect(await skippedAtConnection()).toEqual(expect.arrayContaining([expect.objectContaining({ record, reason: 'invalid' })]))
     Object.assign(cloud.behavior, { odd_records: 0, absent_numbers: false })
+  })
+})
+
+describe('a record with an implausible value or period leaves the others of its response', () => {
+  const refresh = (slug: OAuthSlug) => t.api.refreshUser({ params: { user_id: userOf(slug) } })
+  const skippedOf = async (slug: OAuthSlug) =>
+    ((await t.api.listConnections({ params: { user_id: userOf(slug) } })).providers[0]?.feeds ?? [])
+      .flatMap(({ skipped }) => skipped)
+      .flatMap(({ record, field, reason, count }) => (reason === 'implausible' ? `${record} ${field} ${count}` : []))
+      .sort()
+  beforeEach(() => w.advanceTime(HOUR))
+
+  test('a weight of 0 g at Google Health', async () => {
+    const weigh = (at: string, weightGrams: number) =>
+      google.putPoint(ACCOUNT, 'weight', { at: Date.parse(at), family: 'sources' }, { weightGrams })
+    const [good, bad] = [ago(7 * HOUR), ago(8 * HOUR)]
+    const earlier = await samplesOf('google_health', 'weight')
+    weigh(good, 68_250)
+    weigh(bad, 0)
+    weigh(later(w.app.wall(), 30 * HOUR), 68_250)
+    expect(await refresh('google_health')).toMatchObject({ failed_sources: [] })
+    expect((await samplesOf('google_health', 'weight')).filter((one) => !earlier.includes(one))).toEqual([good])
+    expect(await skippedOf('google_health')).toEqual(['body_weight start_date 1', 'body_weight value 1'])
+    weigh(bad, 68_100)
+    await refresh('google_health')
+    expect(await samplesOf('google_health', 'weight')).toContain(bad)
+    expect(await skippedOf('google_health')).toEqual(['body_weight start_date 1'])
+  })
+
+  test('workouts at Oura that end before they start, or after a month', async () => {
+    const train = (id: string, start: string, end: string) =>
+      oura.put(ACCOUNT, 'workout', { id, day, activity: 'running', calories: 90, start_datetime: start, end_datetime: end })
+    train('backward', end1, start1)
+    train('endless', ago(40 * DAY), start1)
+    train('good', start1, end1)
+    expect(await refresh('oura')).toMatchObject({ failed_sources: [] })
+    const { workouts } = await t.api.listWorkouts({ params: { user_id: userOf('oura') }, query: { ...range, provider: 'oura' } })
+    expect(workouts.map(({ time_start }) => new Date(time_start).toISOString())).toContain(start1)
+    expect(await skippedOf('oura')).toEqual(['workouts end_date 2'])
+  })
+
+  test('a night at Withings that ends before it starts', async () => {
+    const [night] = withings.users.get(ACCOUNT)?.nights ?? []
+    const sleep = (id: number, start: string, end: string) =>
+      withings.put(ACCOUNT, 'nights', { ...night, id, date: day, startdate: secondsOf(start), enddate: secondsOf(end) })
+    sleep(99_996, end1, start1)
+    sleep(99_997, start1, end1)
+    expect(await refresh('withings')).toMatchObject({ failed_sources: [] })
+    expect(await sleepsOf('withings')).toContain(start1)
+    expect(await skippedOf('withings')).toEqual(['sleep end_date 1'])
   })
 })

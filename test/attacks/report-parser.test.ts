@@ -16,6 +16,10 @@ describe('a file of 4 MB is read in linear time', () => {
     fails(fill('trailer('))
   })
 
+  test.each(['(', '<', '%'])('with a third of a million objects, each before a %s that does not end', (open) => {
+    fails(fill(`1 0 obj<<>>${open}`))
+  })
+
   test('with 50,000 compressed objects, each of which contains the next', () => {
     const count = 50_000
     const index = Array.from({ length: count }, (_, i) => `${i + 10} ${i * 80} `).join('')

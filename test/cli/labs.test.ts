@@ -175,3 +175,11 @@ test('labs failed lists messages that could not be filed, and labs process files
   expect(await cli.json('labs', 'failed')).toEqual([])
   await expectOneLineError('No message of this lab', 'labs', 'process', '--lab', 'quillmoor', '--control-id', 'CLI-1')
 })
+
+test('labs dismiss takes a message off the list, and is audited', async () => {
+  await aFailedMessage(service.app, 'CLI-2')
+  const { out } = await cli.run('labs', 'dismiss', '--lab', 'quillmoor', '--control-id', 'CLI-2')
+  expect([out, await lastOperatorRow()]).toEqual(['dismissed CLI-2\n', ['operator dismiss lab message', 'lab:quillmoor control_id:CLI-2']])
+  expect(await cli.json('labs', 'failed')).toEqual([])
+  await expectOneLineError('No message of this lab', 'labs', 'dismiss', '--lab', 'quillmoor', '--control-id', 'CLI-9')
+})

@@ -3,6 +3,8 @@ import { simulateClouds } from '../../src/cli/simulated-clouds.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aLink, localUrl } from '../support/connections.ts'
+import { grantAccess } from '../support/consent.ts'
+import { assay as bin, run } from '../support/process.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { world } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -38,6 +40,21 @@ test.each([
   ['oura', { HOST: '0.0.0.0' }, /needs WEBHOOK_ALLOW_LOOPBACK=true if HOST is not a loopback address/],
 ])('--simulate %s with %j is refused', async (list, env, message) => {
   await expect(simulateClouds(list, env)).rejects.toThrow(message)
+})
+
+test('--odd adds records that Assay skips to every page, until the cloud is interrupted', async () => {
+  const running = run([process.execPath, bin, 'cloud-sim', 'oura', '--port', '0', '--days', '2', '--odd', '5', '--json'], { env: {} })
+  const [line] = await running.waitForOutput(/^\{.*\}\n/)
+  const { OAUTH_SOURCES, accounts } = JSON.parse(line)
+  const w = await world({ env: { OAUTH_SOURCES } })
+  const user_id = await grantAccess(w.base, 'oura', w.api, accounts[0])
+  await w.runJobs()
+  const [connection] = (await w.api.listConnections({ params: { user_id } })).providers
+  const sleep = connection?.feeds.find(({ name }) => name === 'sleep')
+  expect(sleep).toMatchObject({ failures: 0, error: null })
+  expect(sleep?.skipped.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThanOrEqual(5)
+  running.child.kill('SIGINT')
+  expect(await running.exited).toMatchObject({ code: 0, stderr: '' })
 })
 
 test.each([

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
-import { journey, openSignedIn } from '../support/console-page.ts'
+import { downloaded, journey, openSignedIn } from '../support/console-page.ts'
 import { screenshot } from '../support/console-tour.ts'
-import { aFailedMessage, aLabMessage, file, obr, obx, pidOf, potassium } from '../support/hl7.ts'
+import { aFailedMessage, aLabMessage, embedded, file, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aPatient, placeOrder } from '../support/orders.ts'
 import { people } from '../support/people.ts'
@@ -81,6 +81,74 @@ journey(
   { checkAccessibility: true },
 )
 
+journey('a difference of the name, the birth date or the sex is marked red, and named for screen readers', async (width) => {
+  const account = `CONSOLE-${++teams}`
+  const { tenant, order } = await aTeam(account)
+  const stranger = pidOf({ ...people[0], first_name: 'Zoe', dob: '1962-07-23' }, 'M')
+  await file(app, { account, patient: stranger }, reportOf(order.sample_id as string))
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+  const { page } = opened
+  await open('/unmatched-results')
+  await page.getByRole('link', { name: /•••/ }).click()
+  const candidate = page.getByRole('region', { name: /^Order / })
+  await candidate.waitFor()
+  const marked = candidate.locator('tr.differs')
+  expect(await marked.getByRole('rowheader').allTextContents()).toEqual(['First name, differs', 'Birth date, differs', 'Sex, differs'])
+  const colorOf = (row: string) => page.evaluate(`getComputedStyle(document.querySelector('.compared ${row} td')).color`)
+  expect(await colorOf('tr.differs')).not.toBe(await colorOf('tr:not(.differs)'))
+  return opened
+})
+
+journey('an order shows how many documents the lab sent, and each can be downloaded', async (width) => {
+  const account = `CONSOLE-${++teams}`
+  const { tenant, order } = await aTeam(account)
+  const [rtf, first, second] = [Buffer.from('{\\rtf1 Reported by phone.}'), Buffer.from('%PDF-1.4 one'), Buffer.from('%PDF-1.4 two')]
+  const documents = [embedded(rtf, 'TEXT^RTF', 'NOTE'), embedded(first, 'AP^PDF'), embedded(second, 'AP^PDF')]
+  await file(app, { account }, [...reportOf(order.sample_id as string), ...documents])
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+  const { page } = opened
+  await open(`/orders/${order.id}`)
+  await page.getByText('The lab sent 3 documents with this report.').waitFor()
+  await page.getByRole('link', { name: 'Read the documents' }).click()
+  await page.getByRole('button', { name: 'Lab document 3 (RTF)' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click()
+  expect(await downloaded(page)).toEqual({ extension: 'rtf', bytes: rtf })
+  for (const [name, bytes] of [
+    ['Result report', first],
+    ['Lab document 2 (PDF)', second],
+  ] as const) {
+    await page.getByRole('button', { name }).click()
+    await page.getByTitle(name).waitFor()
+    expect(await downloaded(page)).toEqual({ extension: 'pdf', bytes })
+  }
+  expect(await page.getByRole('button', { name: /^Lab document/ }).count()).toBe(2)
+  return opened
+})
+
+journey('a person reads the documents of a result without values before accepting it', async (width) => {
+  const account = `CONSOLE-${++teams}`
+  const { tenant, order } = await aTeam(account)
+  const [rtf, pdf] = [Buffer.from('{\\rtf1 Reported by phone.}'), Buffer.from('%PDF-1.4 a report')]
+  const lines = [obr(order.sample_id as string, potassium.order), embedded(rtf, 'TEXT^RTF', 'NOTE'), embedded(pdf, 'AP^PDF')]
+  await file(app, { account, patient: pidOf({ ...people[0], first_name: 'Zoe' }) }, lines)
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+  const { page } = opened
+  await open('/unmatched-results')
+  await page.getByRole('link', { name: /•••/ }).click()
+  await page.getByText('The message has documents only.').waitFor()
+  expect(await page.getByRole('group', { name: 'Document' }).getByRole('button').allInnerTexts()).toEqual([
+    'Lab document 1 (RTF)',
+    'Lab document 2 (PDF)',
+  ])
+  await page.getByRole('button', { name: 'Lab document 1 (RTF)' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click()
+  expect(await downloaded(page)).toEqual({ extension: 'rtf', bytes: rtf })
+  await page.getByRole('button', { name: 'Lab document 2 (PDF)' }).click()
+  await page.getByTitle('Lab document 2 (PDF)').waitFor()
+  expect(await downloaded(page)).toEqual({ extension: 'pdf', bytes: pdf })
+  return opened
+})
+
 journey('the overview leads to critical results without an order', async (width) => {
   const account = `CONSOLE-${++teams}`
   const { tenant, order } = await aTeam(account)
@@ -108,6 +176,7 @@ journey(
     await file(app, { account }, reportOf('UNKNOWN-1'))
     await file(app, { account: `NOBODY-${teams}` }, reportOf(number))
     await aFailedMessage(app, `FAILED-${teams}`)
+    await aFailedMessage(app, `DISMISSED-${teams}`)
     const operated = await replica({ env: { OPERATOR_ORG_ID: tenant.org_id } })
     const { open, ...opened } = await openSignedIn(operated.base, tenant, width)
     const { page } = opened
@@ -137,6 +206,9 @@ journey(
     await failed.getByRole('button', { name: 'Process again' }).click()
     await page.getByText(`Processing message FAILED-${teams} again.`).waitFor()
     await failed.waitFor({ state: 'detached' })
+    const dismissed = page.getByRole('row').filter({ hasText: `DISMISSED-${teams}` })
+    await dismissed.getByRole('button', { name: 'Dismiss' }).click()
+    await dismissed.waitFor({ state: 'detached' })
     await isHiddenFromOthers(operated.base)
     return opened
   },

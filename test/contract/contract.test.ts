@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -153,7 +153,7 @@ test('passes a public OpenAPI linter', async () => {
 
 const committed = new URL('../../openapi.json', import.meta.url)
 
-test.skipIf(!existsSync(committed))('openapi.json is current; npm run generate writes it', () => {
+test('openapi.json is current; npm run generate writes it', () => {
   expect(readFileSync(committed, 'utf8')).toBe(text)
 })
 
@@ -210,6 +210,7 @@ describe('the service', () => {
       listOperatedLabMessages: await operator.listOperatedLabMessages(),
       resendOperatedLabMessage: await operator.resendOperatedLabMessage({ params }),
       listFailedLabMessages: await operator.listFailedLabMessages(),
+      dismissFailedLabMessage: await operator.dismissFailedLabMessage({ body: { lab: 'quillmoor', control_id: 'FAILED-1' } }),
       processFailedLabMessage: await operator.processFailedLabMessage({ body: { lab: 'quillmoor', control_id: 'FAILED-1' } }),
       listUnassignedResults: await operator.listUnassignedResults(),
       assignUnassignedResult: await operator.assignUnassignedResult({
@@ -293,7 +294,7 @@ describe('the service', () => {
     async function unauditedSubjects(names: string[]) {
       const logged = await query<{ action: string; subject: string | null }>(
         w.url,
-        `select action, subject from ${auditRows} where status = 200`,
+        `select action, subject from ${auditRows} where status in (200, 202)`,
       )
       return names.flatMap((name) => {
         const subjects = logged.filter(({ action }) => action === name).map(({ subject }) => subject)
@@ -750,10 +751,12 @@ test('documents refusals whose detail is text', async () => {
   }
 })
 
-/** The schema of a response, read from the document alone. */
-function schemaOf(name: string, status: number): Json {
+/** The schema of a response, read from the document alone. Without a status, that of the first success. */
+function schemaOf(name: string, status?: number): Json {
   const { responses } = operations.find(({ operationId }) => operationId === name) as Operation
-  const response = resolveRef(responses[status] as Json) as { content: { 'application/json': { schema: Json } } }
+  const response = resolveRef((status ? responses[status] : Object.values(responses)[0]) as Json) as {
+    content: { 'application/json': { schema: Json } }
+  }
   return response.content['application/json'].schema
 }
 
@@ -763,7 +766,7 @@ const resolveRef = (piece: Json): Json => {
 }
 
 /** What differs from the document in the responses of some endpoints. All schemas are converted at once, because they share most parts. */
-function faultsOf(responses: Record<string, unknown>, status = 200) {
+function faultsOf(responses: Record<string, unknown>, status?: number) {
   const properties = Object.fromEntries(Object.keys(responses).map((name) => [name, schemaOf(name, status)]))
   const schema = { type: 'object', properties, required: Object.keys(responses), $defs: document.components.schemas }
   const pointed = JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/'))

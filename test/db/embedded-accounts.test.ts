@@ -30,7 +30,7 @@ function aDataFolder({ owner = 0, clusterOwner = 0 }) {
   return join(dataDir, 'postgres')
 }
 
-test.skipIf(!isRoot).each([
+test.for([
   ['the owner of the data folder', { owner: 4321 }, [HARBOR, POSTGRES, ASSAY], { uid: 4321, gid: 4300 }],
   ['the account assay if the owner of the data folder has no name', { owner: 4321 }, [ASSAY], { uid: 990, gid: 991 }],
   ['the account assay', {}, [POSTGRES, ASSAY], { uid: 990, gid: 991 }],
@@ -39,11 +39,13 @@ test.skipIf(!isRoot).each([
   ['nobody if another name of root is assay', {}, [{ name: 'assay', uid: 0, gid: 0 }], nobody],
   ['the owner of an existing cluster', { owner: 4321, clusterOwner: 990 }, [HARBOR, POSTGRES, ASSAY], { uid: 990, gid: nobody.gid }],
   ['nobody for an existing cluster of nobody', { owner: 4321, clusterOwner: nobody.uid }, [HARBOR, ASSAY], nobody],
-])('root runs it as %s', (_, owners, accounts, expected) => {
-  expect(chooseAccount(aDataFolder(owners), accounts)).toEqual(expected)
+] as const)('root runs it as %s', ([, owners, accounts, expected], context) => {
+  needsRoot(context)
+  expect(chooseAccount(aDataFolder(owners), [...accounts])).toEqual(expected)
 })
 
-test.skipIf(!isRoot)('the command for a dedicated account creates one only if none exists', () => {
+test('the command for a dedicated account creates one only if none exists', (context) => {
+  needsRoot(context)
   const commandFor = (account: Account, ...accounts: SystemAccount[]) => commandForOwnAccount(account, '/srv/tide/postgres', accounts)
   expect(commandFor(nobody, HARBOR)).toBe(
     "useradd --system --user-group --shell /usr/sbin/nologin assay && chown -R assay: '/srv/tide/postgres'",

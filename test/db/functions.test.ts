@@ -6,7 +6,7 @@ import { functionFiles } from '../../src/platform/db/schema/functions.ts'
 import { migrate, migrationFiles } from '../../src/platform/db/schema/migrate.ts'
 import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/query.ts'
-import { emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
+import { citusServers, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
 import { laterVersion } from './support/migrations.ts'
 
 function poolFor(connectionString: string) {
@@ -37,6 +37,18 @@ test('a new database has the functions of every file', async () => {
   const rows = await query<{ name: string }>(url, "select proname as name from pg_proc where pronamespace = 'public'::regnamespace")
   expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(names))
   expect(names).toContain('forget_patients')
+})
+
+test('hot functions keep their plans, except on Citus, which needs the values to plan', async () => {
+  const rows = await query<{ name: string }>(
+    await newDatabase(),
+    "select proname as name from pg_proc where 'plan_cache_mode=force_generic_plan' = any (proconfig) order by proname",
+  )
+  const hot = [
+    ...['create_users', 'keep_outcomes', 'link_audit', 'move_events'],
+    ...['place_orders', 'record_outcomes', 'update_orders', 'write_pushes'],
+  ]
+  expect(rows.map(({ name }) => name)).toEqual(citusServers().length ? [] : hot)
 })
 
 test('a changed function is replaced without a migration, and an unchanged one is left alone', async () => {

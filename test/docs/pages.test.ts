@@ -6,6 +6,7 @@ import { LabConnections } from '../../src/platform/settings/lab-connections.ts'
 import { LONG_TEST_MS } from '../support/full-run.ts'
 import { reservePort, reservePorts } from '../support/ports.ts'
 import { readCredentials, root, type Service, startProcess } from '../support/process.ts'
+import { SKIPPED_PART } from '../support/skip-reporter.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
 import { blocksOf, isRun, languages, nameOf, pages, pageText } from './support/blocks.ts'
 import { follow } from './support/follow.ts'
@@ -69,9 +70,9 @@ test('every connection to a lab in a block is valid', () => {
 const followed = pages.filter((page) => page !== 'README.md' && blocksOf(page).some(isRun))
 /** Pages that start the service with settings of their own. */
 const startingPages = ['docs/guides/hl7.md']
-const canRun = tools.has('bash') && tools.has('curl')
+const missing = ['bash', 'curl'].find((tool) => !tools.has(tool))
 
-describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skipped: bash or curl is missing)', () => {
+describe.skipIf(missing)(missing ? `every sample runs (skipped: ${missing} is missing)` : 'every sample runs', () => {
   let database: string
   let service: Service
   const data = temporaryFolder()
@@ -83,7 +84,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   })
   afterAll(() => service?.stop())
 
-  test.concurrent.each(followed)('%s', { timeout: LONG_TEST_MS }, async (page) => {
+  test.concurrent.for(followed)('%s', { timeout: LONG_TEST_MS }, async (page, context) => {
     const startsService = startingPages.includes(page)
     const port = startsService ? String(await reservePort()) : new URL(service.url).port
     // A port must not contain one that is replaced after it.
@@ -94,7 +95,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
     const env = { DATABASE_URL: url, ENCRYPTION_KEY, PORT: port, ...empty }
     const folder = startsService ? newFolder(addresses) : await readersFolder(page, data, addresses)
     const { faults, skipped } = await follow(page, { folder, addresses, env })
-    for (const block of skipped) console.log(`skipped: ${block}`)
+    for (const block of skipped) await context.annotate(block, SKIPPED_PART)
     expect(faults.join('\n\n')).toBe('')
   })
 })

@@ -13,7 +13,14 @@ const unknown = (page: string, pattern: RegExp, known: (word: string) => boolean
 ]
 
 /** Environment variables of tools and tests. */
-const elsewhere = ['EMPTY_DATABASE_URL', 'GOOGLE_APPLICATION_CREDENTIALS', 'NODE_EXTRA_CA_CERTS', 'TEST_DATABASE_URL', 'TEST_POOLER']
+const elsewhere = [
+  'EMPTY_DATABASE_URL',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'NODE_EXTRA_CA_CERTS',
+  'TEST_DATABASE_URL',
+  'TEST_FULL',
+  'TEST_POOLER',
+]
 const capitals = new Set([...Object.keys({ ...errorTypes, ...Settings.shape, ...ClientSettings.shape }), ...elsewhere])
 
 const rows = Object.values(endpoints).flatMap(
@@ -64,5 +71,18 @@ describe.each(pages)('%s', (page) => {
     const call = /`((?:GET|POST|PUT|PATCH|DELETE) \/[^`\s]*)`/g
     const isThere = (word: string) => [...rows, ...unlisted].some((row) => isSameCall(row, withoutParameterNames(word)))
     expect(unknown(page, call, isThere)).toEqual([])
+  })
+})
+
+describe('the changelog', () => {
+  const text = pageText('CHANGELOG.md')
+
+  test('has no remainder of another entry', () => {
+    expect(text.match(/(?<=\.\n) +[a-z].*/g)).toBeNull()
+  })
+
+  test('has no entry that begins with a whole other one', () => {
+    const entries = [...text.matchAll(/^- .*(?:\n +.*)*/gm)].map(([entry]) => entry)
+    expect(entries.filter((entry, i) => entries.some((other, n) => n !== i && other.startsWith(entry.replace(/\.$/, ''))))).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
-import { findEnd } from '../../src/delivery/events/access.ts'
+import { findEnd } from '../../src/delivery/events/store-log.ts'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { openDestinationRun } from '../../src/delivery/pipelines/publishing/destination-run.ts'
 import { type DestinationState, takeDestinations } from '../../src/delivery/pipelines/publishing/store-publishing.ts'

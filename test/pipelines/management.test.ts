@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
+import { emitTo } from '../support/delivery.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { aPipeline, deploymentOf, emitEvents, stateOf } from '../support/pipelines.ts'
-import { query } from '../support/query.ts'
+import { eventually } from '../support/process.ts'
+import { query, runUncommitted } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
@@ -51,6 +54,25 @@ describe('pipelines', () => {
     expect(await pipeline.remove()).toMatchObject([{ team_id: tenant.team_id }])
     expect(await pipelinesOf(tenant)).toEqual([])
     expect(await pipeline.remove()).toEqual([])
+  })
+
+  test('starts after every event that was emitted before, also if it is not in the log yet', async () => {
+    const tenant = await w.tenant()
+    await emitTo(w.app, tenant.team_id, ['before'])
+    const pipeline = await aPipeline(tenant, { rabbitmq })
+    await emitEvents(w.app, tenant, ['after'])
+    expect(await pipeline.state()).toMatchObject({ lag: 1 })
+  })
+
+  test('a deletion waits for the log of the team before it locks the pipeline', async () => {
+    const tenant = await w.tenant()
+    const pipeline = await aPipeline(tenant, { rabbitmq })
+    const commit = await runUncommitted(w.url, 'select from event_logs where team_id = $1 for update', [tenant.team_id])
+    const removed = pipeline.remove()
+    await eventually(async () => (await lockWaits(w.url)).length)
+    expect(await query(w.url, 'select team_id from pipelines where team_id = $1 for update nowait', [tenant.team_id])).toHaveLength(1)
+    await commit()
+    expect(await removed).toMatchObject([{ team_id: tenant.team_id }])
   })
 
   test('counts only events of the selected types in the lag', async () => {

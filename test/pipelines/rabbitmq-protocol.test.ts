@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { HOUR } from '../../src/platform/time.ts'
 import { type Published, startAmqpBroker } from '../support/amqp-broker.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { waitFor } from '../support/webhooks.ts'
@@ -44,7 +45,15 @@ test.each([
 })
 
 test('an event that the broker does not answer does not count as published', async () => {
-  const { broker, pipeline } = await published(() => undefined)
-  await waitFor(() => expect(broker.published.length).toBeGreaterThan(0))
-  expect(await pipeline.state()).toMatchObject({ delivered: 0, lag: 2 })
+  let answer: 'ack' | undefined
+  const { broker, pipeline } = await published(() => answer)
+  await waitFor(() => expect(broker.published).toHaveLength(1))
+  answer = 'ack'
+  w.stopTime()
+  broker.hangUp()
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 0, lag: 2, last_error: { code: 'closed' } }))
+  w.advanceTime(HOUR)
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, lag: 0, last_error: null }))
+  const [first, ...others] = ids(broker.published)
+  expect(others).toEqual([first, expect.any(String)])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findEnd } from '../../src/delivery/events/access.ts'
+import { findEnd } from '../../src/delivery/events/store-log.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aQueue, type Broker, rabbitmq, startBroker, startProxy, withBroker } from '../support/broker.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { quotedReport, type Report, type Row, reportPage } from '../../bench/report-page.ts'
+import { quotedReport, type Report, type Row, reportPage, withBaseline } from '../../bench/report-page.ts'
 
 const pageOf = (rows: Row[], change: Partial<Report> = {}) =>
   reportPage({
@@ -12,51 +12,56 @@ const pageOf = (rows: Row[], change: Partial<Report> = {}) =>
     ...change,
   })
 
-const rowOf = (row: Row) => pageOf([row]).split('\n').at(-2)
+const tableOf = (rows: Row[]) =>
+  pageOf(rows)
+    .split('\n')
+    .slice(-(rows.length + 3), -1)
+const time = (name: string, value: number): Row => ({ name, value, unit: 'ms' })
 
-describe('a row', () => {
-  test('shows the limit of the same run and the ratio to it', () => {
-    const row: Row = { name: 'Held', value: 612.4, unit: '/s', limit: { name: 'pgbench', value: 1224.8 } }
-    expect(rowOf(row)).toBe('| Held | 612/s | 1,220/s, pgbench | 0.5 |  |')
+describe('a table', () => {
+  test('shows what ran beside a measurement and the ratio to it', () => {
+    const row: Row = { name: 'Held', value: 612.4, unit: '/s', reference: { name: 'pgbench', value: 1224.8 } }
+    expect(tableOf([row, time('p50', 12.5)])).toEqual([
+      '| Measurement | Result | Reference | Ratio |',
+      '|---|---|---|---|',
+      '| Held | 612/s | 1,220/s, pgbench | 0.5 |',
+      '| p50 | 12.5 ms |  |  |',
+    ])
   })
-  test.each([
-    ['a rate that is too low', { value: 1399, unit: '/s', target: { atLeast: 1400 } }, '≥ 1,400/s, missed'],
-    ['a rate that is just enough', { value: 1400, unit: '/s', target: { atLeast: 1400 } }, '≥ 1,400/s, met'],
-    ['a time that is short enough', { value: 10, unit: 'ms', target: { atMost: 10 } }, '≤ 10 ms, met'],
-    ['a time that is too long', { value: 10.1, unit: 'ms', target: { atMost: 10 } }, '≤ 10 ms, missed'],
-    ['a share', { value: 0.69, unit: '% of a core', target: { atMost: 0.7 } }, '≤ 0.7% of a core, met'],
-    [
-      'a ratio, whatever the number',
-      { value: 90, unit: '/s', limit: { name: 'pgbench', value: 100 }, target: { of: 'ratio', atLeast: 0.6 } },
-      'ratio ≥ 0.6, met',
-    ],
-  ] satisfies [string, Omit<Row, 'name'>, string][])('judges %s', (_, row, cell) => {
-    expect(rowOf({ name: 'Any', ...row })).toMatch(new RegExp(`\\| ${cell} \\|$`))
+  test('has no ratio to a tool that is not installed', () => {
+    const row: Row = { name: 'Held', value: 600, unit: '/s', reference: { name: 'pgbench', value: Number.NaN } }
+    expect(tableOf([row]).at(-1)).toBe('| Held | 600/s | –, pgbench | – |')
   })
-  test('without a measurement neither meets nor misses its target', () => {
-    const row: Row = {
-      name: 'Held',
-      value: 600,
-      unit: '/s',
-      limit: { name: 'pgbench', value: Number.NaN },
-      target: { of: 'ratio', atLeast: 0.6 },
-    }
-    expect(rowOf(row)).toBe('| Held | 600/s | –, pgbench | – | ratio ≥ 0.6, not measured |')
-    expect(pageOf([row])).toContain('It meets 0 of 0 targets.')
+  test('has no ratio to nothing', () => {
+    expect(tableOf([{ ...time('Idle', 1), reference: { name: 'undici alone', value: 0 } }]).at(-1)).toBe(
+      '| Idle | 1 ms | 0 ms, undici alone | – |',
+    )
+  })
+  test('shows the ratio to the last landing if that ran in turn', () => {
+    const rows = withBaseline([
+      [time('a', 6), time('b', 3)],
+      [time('a', 4), time('b', 4)],
+    ])
+    expect(tableOf(rows)).toEqual([
+      '| Measurement | Result | Reference | Ratio | Ratio to the last landing |',
+      '|---|---|---|---|---|',
+      '| a | 6 ms |  |  | 1.5 |',
+      '| b | 3 ms |  |  | 0.75 |',
+    ])
+    expect(tableOf(withBaseline([[time('a', 6)]]))[0]).toBe('| Measurement | Result | Reference | Ratio |')
   })
 })
 
 describe('a report', () => {
-  const time = (name: string, value: number): Row => ({ name, value, unit: 'ms', target: { atMost: 5 } })
-
   test('names the command, the commit, the time, the machine and its load', () => {
     const page = pageOf([]).replaceAll('\n', ' ')
     expect(page).toContain('`npm run bench` wrote this report at 2026-11-17 06:00 UTC from commit abc1234.')
     expect(page).toContain('A processor, 2 cores. PostgreSQL 18.')
     expect(page).toContain('Five rounds. Load of the machine: 0.3 before, 2.0 after.')
   })
-  test('counts the targets that it meets', () => {
-    expect(pageOf([time('a', 4), time('b', 6), { name: 'c', value: 1, unit: 's' }])).toContain('It meets 1 of 2 targets.')
+  test('names the commit of the last landing', () => {
+    expect(pageOf([], { baseline: 'def5678' }).replaceAll('\n', ' ')).toContain('that of commit def5678, the last landing')
+    expect(pageOf([])).not.toContain('landing')
   })
   test('says when it comes from a small run', () => {
     expect(pageOf([], { small: true })).toContain('This is a small run')

@@ -5,7 +5,7 @@ import { parseJson } from '../../src/http/body/json.ts'
 import { parseInSlices } from '../../src/http/body/parse-in-slices.ts'
 import { jsonMeter, MAX_LIST_ENTRIES, MAX_OBJECTS } from '../../src/http/body/rules-size.ts'
 import { stringifyInSlices } from '../../src/http/body/stringify-in-slices.ts'
-import { longJsonList, longList, withArrays } from '../../src/platform/shares/long-list.ts'
+import { longJsonList, longList, withArrays } from '../../src/platform/results/long-list.ts'
 
 /** The value, or undefined for text that is not JSON. */
 const parsed = async (parse: () => unknown): Promise<{ value: unknown } | undefined> => {

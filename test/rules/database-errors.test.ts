@@ -14,6 +14,8 @@ test.each([
   ['57P03', true],
   ['53300', true],
   ['25006', true],
+  // Another request changed a row again and again.
+  ['AS003', true],
   ['23505', false],
   ['22P02', false],
 ])('the database is unavailable after %s: %s', (code, unavailable) => {

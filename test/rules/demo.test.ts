@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type SourceSlug, sourceSlugs } from '../../src/contract/tenants/sources.ts'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
+import { runAtOnce } from '../../src/platform/shares/slices.ts'
 import { zoneClock } from '../../src/wearables/data/rules-time.ts'
 import { readSamples } from '../../src/wearables/data/samples/rules-samples.ts'
 import { dayAfter, startOf } from '../../src/wearables/providers/demo/rules-day.ts'
@@ -65,7 +66,8 @@ describe('demo day', () => {
 
   property('stays within the units and bounds of the series table', (day) => {
     const reading = { loc: ['body', 'data'], zoneAt: () => 0, now: Date.parse(day.date) + 3 * DAY, version: null }
-    for (const { name, samples } of reportOf(day).samples) expect(readSamples(series[name], samples, reading)).toHaveLength(samples.length)
+    for (const { name, samples } of reportOf(day).samples)
+      expect(runAtOnce(readSamples(series[name], samples, reading))).toHaveLength(samples.length)
   })
 
   property('has no duplicate samples', (day) => {

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { exampleOf, messageOf } from '../../src/contract/delivery/events.ts'
 import { payloadLimit, shrinkToFit, splitIntoChunks } from '../../src/delivery/events/rules-size.ts'
+import { runAtOnce } from '../../src/platform/shares/slices.ts'
 
-const join = (samples: string[]) => samples.join()
+const split = (samples: string[], kb: number, frame = {}) => runAtOnce(splitIntoChunks(frame, samples, (samples) => samples.join(), kb))
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
 /** A message with the longest event type and the longest client_user_id. */
@@ -24,7 +25,7 @@ describe('batch of samples', () => {
     fc.assert(
       fc.property(fc.array(sample, { maxLength: 300 }), fc.integer({ min: 16, max: 20 }), (data, kb) => {
         const samples = data.map((sample) => JSON.stringify(sample))
-        const parts = splitIntoChunks(frame, samples, join, kb).map(parse)
+        const parts = split(samples, kb, frame).map(parse)
         expect(parts.flatMap((part) => part.data.map((sample) => JSON.stringify(sample)))).toEqual(samples)
         for (const [i, part] of parts.entries()) {
           expect(part).toEqual({ ...frame, data: part.data, chunk_index: i, total_chunks: parts.length })
@@ -37,16 +38,14 @@ describe('batch of samples', () => {
 
   test('puts at most 2,500 samples into a message', () => {
     const data = Array.from({ length: 5001 }, (_, value) => String(value))
-    expect(splitIntoChunks({}, data, join, 256).map((part) => parse(part).data.length)).toEqual([2500, 2500, 1])
-    expect(splitIntoChunks({}, data.slice(0, 2500), join, 256)).toEqual([
-      `{"data":[${data.slice(0, 2500)}],"chunk_index":0,"total_chunks":1}`,
-    ])
+    expect(split(data, 256).map((part) => parse(part).data.length)).toEqual([2500, 2500, 1])
+    expect(split(data.slice(0, 2500), 256)).toEqual([`{"data":[${data.slice(0, 2500)}],"chunk_index":0,"total_chunks":1}`])
   })
 
   test('produces no message for no samples and a separate message for an oversized sample', () => {
-    expect(splitIntoChunks({}, [], join, 16)).toEqual([])
+    expect(split([], 16)).toEqual([])
     const large = `"${'x'.repeat(20_000)}"`
-    expect(splitIntoChunks({}, ['""', large, '""'], join, 16).map((part) => parse(part).data.length)).toEqual([1, 1, 1])
+    expect(split(['""', large, '""'], 16).map((part) => parse(part).data.length)).toEqual([1, 1, 1])
   })
 })
 

@@ -12,6 +12,7 @@ import { failureOfRejection } from '../../src/labs/hl7/messages/rules-statuses.t
 import { checkProfile, extendProfile } from '../../src/labs/hl7/profiles/rules-check.ts'
 import type { Profile } from '../../src/labs/hl7/profiles/rules-profile.ts'
 import { sampleEnvelope, sampleOrder } from '../../src/labs/hl7/profiles/rules-sample.ts'
+import { answersTo } from '../../src/labs/hl7/stand-in/rules-answers.ts'
 
 const names = ['loi-lri-2.5.1', 'orm-2.3-grouped', 'orm-2.3-per-test'] as const
 const fileOf = (name: string) =>
@@ -340,7 +341,7 @@ describe('reading results', () => {
   test.each([
     ['N', 'normal'],
     ...['L', 'H', 'LU', 'HU', 'A', '<', '>', 'LX', 'HX'].map((flag) => [flag, 'abnormal']),
-    ...['POS', 'DET', 'RR', 'WR', 'TOX', 'R', 'I', 'NS', 'SDD', 'pos', 'N~POS'].map((flag) => [flag, 'abnormal']),
+    ...['POS', 'DET', 'RR', 'WR', 'TOX', 'R', 'I', 'MS', 'NS', 'SDD', 'SYN-R', 'pos', 'N~POS'].map((flag) => [flag, 'abnormal']),
     ...['LL', 'HH', 'AA', 'A~HH', 'POS~AA'].map((flag) => [flag, 'critical']),
     ...['', 'NEG', 'NR', 'ND', 'S', 'IND', 'IE', 'U', 'D', 'B', 'W', 'HM', 'QCF', '?'].map((flag) => [flag, null]),
   ])('the flag %j is %s: the worst one counts', (flags, interpretation) => {
@@ -426,6 +427,59 @@ describe('reading results', () => {
     expect(readDocuments(message, grouped).map(({ bytes }) => bytes.toString().slice(0, 8))).toEqual(['%PDF-1.7', '<html>', '%PDF-1.4'])
   })
 
+  const ed = (data: string, type = '^^', { code = 'D', status = 'F' } = {}) => `OBX|1|ED|${code}^D^L||LAB^${type}^${data}||||||${status}`
+  const documentsOf = (...lines: string[]) =>
+    readDocuments(resultOf(oru, pid, obr('F'), ...lines), loi).map(({ bytes }) => bytes.toString('latin1'))
+  const base64Of = (text: string) => Buffer.from(text, 'latin1').toString('base64')
+  const sentence = 'No growth after 48 hours.'
+
+  test.each([
+    ['No growth after 48 hours', '^^', 'No growth after 48 hours'],
+    ['No growth after 48 hours', '^^Base64', 'No growth after 48 hours'],
+    ['Negative', '^^', 'Negative'],
+    ['Positive', '^^A', 'Positive'],
+    [`${base64Of(sentence)}-`, '^^Base64', `${base64Of(sentence)}-`],
+    [base64Of(sentence).slice(0, -1), '^^Base64', base64Of(sentence).slice(0, -1)],
+    [base64Of(sentence), '^^Base64', sentence],
+    [base64Of(sentence), '^^', sentence],
+    [`${base64Of(sentence).slice(0, 10)}\\.br\\ ${base64Of(sentence).slice(10)}`, '^^Base64', sentence],
+    [base64Of('{\\rtf1 }'), '^^', '{\\rtf1 }'],
+    [
+      `${base64Of(sentence).slice(0, 10)} ${base64Of(sentence).slice(10)}`,
+      '^^Base64',
+      `${base64Of(sentence).slice(0, 10)} ${base64Of(sentence).slice(10)}`,
+    ],
+    ['Tm8_Tm8-', '^^Base64', 'Tm8_Tm8-'],
+    ['Tm8=Tm8=', '^^Base64', 'Tm8=Tm8='],
+    ['4e6f', '^^Hex', 'No'],
+    ['4e6', '^^Hex', '4e6'],
+    ['No growth', '^^Hex', 'No growth'],
+  ])('decodes a document only if it is what it says: %s as %s', (data, type, text) => {
+    expect(documentsOf(ed(data, type))).toEqual([text])
+  })
+
+  test('documents of one code are apart if their format changes, and parts are joined before they are decoded', () => {
+    const pdf = '%PDF-1.4\nxxx'
+    expect(pdf.length % 3).toBe(0)
+    const [application, text] = ['Application^PDF^Base64', 'TEXT^PLAIN^Base64']
+    expect(documentsOf(ed(base64Of(pdf), application), ed(base64Of(sentence), text))).toEqual([pdf, sentence])
+    expect(documentsOf(ed(base64Of(pdf), application), ed(sentence, 'Application^PDF^A'))).toEqual([pdf, sentence])
+    const [start, end] = [base64Of(sentence).slice(0, 7), base64Of(sentence).slice(7)]
+    expect(documentsOf(ed(start, text), ed(end, text))).toEqual([sentence])
+    expect(documentsOf(ed(start, text), ed(end))).toEqual([sentence])
+  })
+
+  test.each([
+    ['W', 'wrong_patient'],
+    ['D', 'deleted'],
+  ])('a document with OBX-11 %s is not filed, and its result is %s', (code, status) => {
+    const lines = [ed(base64Of('%PDF-1.4'), 'Application^PDF^Base64', { status: code }), ed(base64Of(sentence), 'TEXT^PLAIN^Base64')]
+    expect(documentsOf(...lines)).toEqual([sentence])
+    const [group] = groupsOf(obr('F'), ...lines)
+    expect(group?.observations).toMatchObject([{ code: { local: 'D', name: 'D' }, status, value: null }])
+    expect(group?.documents).toHaveLength(1)
+  })
+
   test('maps the reason of a rejected specimen to a failure', () => {
     expect(['QS', 'RH', 'EX', 'RD', '??'].map(failureOfRejection)).toEqual([
       ...['quantity_not_sufficient_failure', 'collection_process_failure', 'drop_off_failure', 'order_entry_failure', 'unknown_failure'],
@@ -479,6 +533,20 @@ describe('acknowledgments', () => {
     expect(lines(old)).toEqual(['MSA#AR#L1#MSH-11 must be P.', 'ERR#***202@MSH-11 must be P.@HL70357'])
     for (const message of [oru, old])
       expect(readAcknowledgment(answer(message))).toMatchObject({ code: 'AR', text: 'MSH-11 must be P.', error_codes: ['202'] })
+  })
+
+  test.each([
+    ['ORR', [grouped, perTest], '', /^MSH MSA( ORC)+$/],
+    ['ORL', [loi], 'UNICODE UTF-8', /^MSH MSA PID ORC$/],
+  ])('of an order have the segments of %s', (type, profiles, charset, structure) => {
+    for (const profile of profiles) {
+      const [order] = ordered(profile) as [Message]
+      const answering = { verdict: { code: 'AA' } as const, sent_at: '2026-03-02T15:30:01.000Z', controlId: () => 'S1' }
+      const answer = answersTo(order, answering).at(-1) as Message
+      expect([9, 18].map((field) => readValue(segmentOf(answer, 'MSH'), field))).toEqual([type, charset])
+      expect(answer.segments.map(({ name }) => name).join(' ')).toMatch(structure)
+      if (type === 'ORL') expect(segmentOf(answer, 'PID')).toEqual(segmentOf(order, 'PID'))
+    }
   })
 
   test('of a lab are read with their answer to the order', () => {

@@ -27,8 +27,10 @@ test('an outage of the database is one line, however many jobs fail', () => {
 
 test('every other failure is logged with its job', () => {
   const { lines, onFailure } = newFailureLog()
-  for (const code of ['23505', '40P01']) onFailure('deliver', withCode(code))
+  for (const code of ['23505', '40P01', 'AS003']) onFailure('deliver', withCode(code))
   expect(lines).toEqual(
-    ['23505', '40P01'].map((code) => expect.objectContaining({ level: 50, job: 'deliver', err: expect.objectContaining({ code }) })),
+    ['23505', '40P01', 'AS003'].map((code) =>
+      expect.objectContaining({ level: 50, job: 'deliver', err: expect.objectContaining({ code }) }),
+    ),
   )
 })

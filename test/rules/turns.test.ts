@@ -1,4 +1,4 @@
-import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
+import { array, assert, asyncProperty, boolean, constantFrom, record } from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { newContention } from '../../src/platform/shares/contention.ts'
 import { LONG_READS, MAX_PENDING, newTurns, type TurnLimits } from '../../src/platform/shares/turns.ts'
@@ -132,35 +132,58 @@ describe('turns', () => {
     }
   })
 
-  test('every request starts once, and a team in contention never has more than its limit', async () => {
+  test('every request starts once, and a team in contention never has more than its limit, also if it rests', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
     const step = record({
-      owner: constantFrom('harbor', 'meadow', 'summit'),
+      owner: constantFrom('harbor', 'harbor', 'harbor', 'meadow', 'summit'),
       member: constantFrom('a', 'b'),
-      leaves: integer({ min: 0, max: 3 }),
+      leaves: constantFrom(0, 0, 0, 1, 2),
+      passes: boolean(),
     })
-    const run = asyncProperty(array(step, { maxLength: 14 }), async (steps) => {
+    let rests = 0
+    const run = asyncProperty(array(step, { maxLength: 60, size: 'max' }), async (steps) => {
       const { turns } = openProcess()
       const running: { owner: string; member: string }[] = []
+      const pending = new Map<string, number>()
       let started = 0
-      const leaveOne = async () => {
-        const share = running.shift()
-        if (share) turns.leave(share, 1)
+      const pass = async (ms: number) => {
+        vi.advanceTimersByTime(ms)
         await settle()
       }
-      for (const { leaves, ...share } of steps) {
+      const leaveOne = async () => {
+        const share = running.shift()
+        if (share) turns.leave(share, 5)
+        await settle()
+      }
+      const change = (owner: string, by: number) => pending.set(owner, (pending.get(owner) ?? 0) + by)
+      for (const { leaves, passes, ...share } of steps) {
+        change(share.owner, 1)
         void Promise.resolve(turns.enter(share)).then(() => {
           started++
+          change(share.owner, -1)
           running.push(share)
         })
         await settle()
-        for (const owner of ['harbor', 'meadow', 'summit'])
-          expect(running.filter((share) => share.owner === owner).length).toBeLessThanOrEqual(limits.atOnce)
+        for (const owner of ['harbor', 'meadow', 'summit']) {
+          const count = running.filter((share) => share.owner === owner).length
+          expect(count).toBeLessThanOrEqual(limits.atOnce)
+          if (count < limits.atOnce && pending.get(owner)) rests++
+        }
         for (let i = 0; i < leaves; i++) await leaveOne()
+        if (passes) await pass(5)
       }
-      while (running.length) await leaveOne()
-      expect([started, turns.pending]).toEqual([steps.length, 0])
+      for (let i = 0; i < steps.length; i++) {
+        await leaveOne()
+        await pass(5)
+      }
+      expect([started, turns.pending, running]).toEqual([steps.length, 0, []])
     })
-    await assert(run, { numRuns: 50 })
+    try {
+      await assert(run, { numRuns: 50 })
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(rests).toBeGreaterThan(0)
   })
 })
 

@@ -28,11 +28,19 @@ type Answer = 'ack' | 'nack' | 'return' | undefined
 export async function startAmqpBroker(answer: (message: Published) => Answer) {
   const published: Published[] = []
   const methods: string[] = []
-  const server = createServer((socket) => serve(socket, { published, methods, answer })).listen(0, '127.0.0.1')
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    serve(socket, { published, methods, answer })
+  }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   atEnd(async () => server.close())
   const { port } = server.address() as AddressInfo
-  return { uri: `amqp://assay:secret@127.0.0.1:${port}`, published, methods }
+  /** Ends every connection without answering what is in flight. */
+  const hangUp = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return { uri: `amqp://assay:secret@127.0.0.1:${port}`, published, methods, hangUp }
 }
 
 type Broker = { published: Published[]; methods: string[]; answer: (message: Published) => Answer }

@@ -9,7 +9,7 @@ type Code = { challenge: string; redirect_uri: string; scope: string; account: s
 
 export type Authorization = Awaited<ReturnType<typeof openAuthorizationServer>>
 
-/** An OAuth 2 server of a source, as strict as the RFCs allow: PKCE, single-use codes and rotating refresh tokens. */
+/** An OAuth 2 server of a source, as strict as the RFCs allow: PKCE, single-use codes, rotating refresh tokens, and Basic to revoke one. */
 export async function openAuthorizationServer(client = { id: 'harbor-app', secret: 'a secret: with / signs+' }) {
   const codes = new Map<string, Code>()
   const refreshTokens = new Map<string, { scope: string; account: string }>()
@@ -104,6 +104,7 @@ export async function openAuthorizationServer(client = { id: 'harbor-app', secre
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (!isAuthenticated(request.headers, form)) return send(401, { error: 'invalid_client' })
     if (url.pathname === '/revoke') {
+      if (!request.headers.authorization) return send(401, { error: 'invalid_client' })
       revoked.push(form['token'] as string)
       refreshTokens.delete(form['token'] as string)
       return send(200, {})

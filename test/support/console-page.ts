@@ -71,6 +71,13 @@ export const journey = (
     expect(externalRequests()).toEqual([])
   })
 
+/** The document that the page offers for download. */
+export async function downloaded(page: Page) {
+  const link = page.getByRole('link', { name: 'Download' })
+  const [download] = await Promise.all([page.waitForEvent('download'), link.click()])
+  return { extension: download.suggestedFilename().split('.').at(-1), bytes: readFileSync(await download.path()) }
+}
+
 /** Follows a link in the menu, which is closed on a phone. */
 export async function follow(page: Page, name: string) {
   const menu = page.getByRole('button', { name: 'Menu' })

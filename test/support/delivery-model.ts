@@ -1,4 +1,3 @@
-import type { NewAttempt } from '../../src/delivery/webhooks/sending/store-cursors.ts'
 import { newShares } from '../../src/delivery/worker/shares.ts'
 import { openTeamRun, type TeamContext, type TeamRun } from '../../src/delivery/worker/team-run.ts'
 import type { App } from '../../src/platform/app.ts'
@@ -22,13 +21,17 @@ export const outcomeOf = (status: number | null, error: Outcome['error'] = statu
   outcomeWithoutExchange(status, error)
 
 /** A worker of one team that the test drives. It never waits for neighbors, and it is as alive as the test says. */
-export async function modelWorker(app: App, url: string, team_id: string, receive: (arrival: Arrival) => Promise<Outcome>) {
+export async function modelWorker(
+  app: App,
+  url: string,
+  team_id: string,
+  receive: (arrival: Arrival, message: Message) => Promise<Outcome>,
+) {
   let id = await startLease(url)
   let isHeld = true
   let team: TeamRun | undefined
   let open = 0
   const errors: unknown[] = []
-  const attempts: NewAttempt[] = []
   const messages = newShares(1024)
 
   const newContext = (worker: string): TeamContext => ({
@@ -36,7 +39,7 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
     async send(message) {
       open += 1
       try {
-        return await receive(arrivalOf(message))
+        return await receive(arrivalOf(message), message)
       } finally {
         open -= 1
       }
@@ -52,7 +55,7 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
     worker: () => worker,
     live: () => liveWorkers(url),
     outbound: {} as TeamContext['outbound'],
-    recordSent: (recorded) => attempts.push(...recorded),
+    recordSent: () => {},
     recordPublished: () => {},
     onError: (error) => errors.push(error),
   })
@@ -66,7 +69,6 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
 
   return {
     errors,
-    attempts,
     wake: () => run().wake(),
     tick: async () => team?.tick(),
     /** Gives everything up after it is recorded. */

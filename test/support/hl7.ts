@@ -33,6 +33,10 @@ export const obx = (
 ) =>
   `OBX|1|${type}|${loinc}^${name}^LN^${name.toUpperCase()}^${name}^L||${value}|${unit}|${range}|${flags}|||${status}|||20260301081500-0600${rest}`
 
+/** A document inside a message. */
+export const embedded = (bytes: Buffer, type: string, code = 'REPORT') =>
+  `OBX|9|ED|${code}^Report^L||LAB^${type}^Base64^${bytes.toString('base64')}||||||F`
+
 /** Reads the lines of a result as a message of the lab and files it. */
 export async function file(app: App, { account = 'ACC123', patient = pidOf(people[0]) }: Sender, lines: string[], ref = 'message-1') {
   const header = `MSH|^~\\&|LAB|MAIN|ASSAY|${account}|20260302093000-0600||ORU^R01^ORU_R01|${ref}|T|2.5.1|||AL|NE`

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as seeded from '../../src/platform/seeded-random.ts'
 
+export const DEFAULT_SEED = 'assay'
+
 /** Every test file derives its values from this seed and its name, so runs repeat and no two files share values. */
-export const SEED = process.env['TEST_SEED'] || 'assay'
+export const SEED = process.env['TEST_SEED'] || DEFAULT_SEED
 
 let file = 'outside a test file'
 let source = seeded.seededRandom(SEED, file)
@@ -51,8 +53,8 @@ export const newWebhookSecret = () => `whsec_${newBytes(30).toString('base64')}`
 export const fileTag = () => createHash('sha256').update(file).digest('hex').slice(0, 10)
 
 /** For libraries that take their seed as a number. */
-export const seedNumber = () =>
+export const seedNumber = (seed = SEED) =>
   createHash('sha256')
-    .update(JSON.stringify([SEED, file]))
+    .update(JSON.stringify([seed, file]))
     .digest()
     .readInt32BE()

@@ -61,6 +61,7 @@ const personal = people.flatMap(({ first_name, email, dob }) => [
   `${email}${'x'.repeat(10_000)}`,
   [[dob]],
   { value: [first_name, email] },
+  { [first_name]: email },
 ])
 
 const oddTexts = ['', ' ', '\0', '\ud800', '%', "'", '\\', '__proto__', 'constructor', '٣', '-0', '1e400', 'NaN', 'null']

@@ -85,6 +85,25 @@ function computedPartsOf(node: Node): Node[] {
   return [node['left'] as Node, node['right'] as Node].flatMap((side) => (textOf(side) === undefined ? [side] : computedPartsOf(side)))
 }
 
+type Declared = { name: string; text: string | undefined; options: string[] }
+
+/** The statements that a file declares with a name, a text and literal options, such as `hot: 'write'`. */
+export function statementsOf(program: Node): Declared[] {
+  const statements: Declared[] = []
+  walk(program, (node) => {
+    if (node.type !== 'CallExpression' || (node['callee'] as { name?: string }).name !== 'prepareStatement') return undefined
+    const [name, text, options] = node['arguments'] as Node[]
+    const properties = (options?.['properties'] ?? []) as { key: { name: string }; value: { value: unknown } }[]
+    statements.push({
+      name: (name && textOf(name)) ?? GAP,
+      text: text && textOf(text),
+      options: properties.map(({ key, value }) => `${key.name}: ${value.value}`),
+    })
+    return undefined
+  })
+  return statements
+}
+
 /** Strongly connected groups in alphabetical order (Tarjan's algorithm). */
 export function cyclesOf(graph: Map<string, Iterable<string>>): string[][] {
   const index = new Map<string, number>()

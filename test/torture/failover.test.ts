@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { preparedDataDir } from '../support/data-dir.ts'
-import { isFullRun, LONG_TEST_MS } from '../support/full-run.ts'
+import { LONG_TEST_MS, needsFullRun } from '../support/full-run.ts'
 import { summaryOfFailovers, tortureFailover } from './failover.ts'
 import { openSite, type Site } from './failover-site.ts'
 
@@ -20,7 +20,8 @@ test('loses nothing acknowledged when a synchronous standby takes over under loa
 })
 
 // Must run last, because the receiver cannot check the order anymore.
-test.runIf(isFullRun)('continues with what an asynchronous standby has, and delivers all of it', { timeout: LONG_TEST_MS }, async () => {
+test('continues with what an asynchronous standby has, and delivers all of it', { timeout: LONG_TEST_MS }, async (context) => {
+  needsFullRun(context)
   const rounds = await tortureFailover(site, { rounds: [{ mode: 'asynchronous', ending: 'killed' }] })
   console.log(summaryOfFailovers(rounds))
   expect(rounds).toMatchObject([{ undelivered: 0, faults: [] }])

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { preparedDataDir } from '../support/data-dir.ts'
-import { isFullRun, killRounds, LONG_TEST_MS } from '../support/full-run.ts'
+import { killRounds, LONG_TEST_MS, needsFullRun } from '../support/full-run.ts'
 import { measureTakeover } from './takeover.ts'
 import { openSite, orderings, type Site } from './webhook-site.ts'
 import { summaryOfWebhooks, tortureWebhooks } from './webhooks.ts'
@@ -27,19 +27,18 @@ test('delivers every committed event in order after kill -9 of a worker, an API 
 })
 
 // Must run last, because it does not restart the killed processes.
-test.runIf(isFullRun)(
-  'the remaining processes take over after kill -9 of a worker and an API process under load',
-  { timeout: LONG_TEST_MS },
-  async () => {
-    const { resent, messages, events, lost, misplaced, faults } = await measureTakeover(site)
-    console.log(
-      `kill -9 of a worker: ${resent.length} messages that it had in flight were sent again after ${spread(resent)}; ` +
-        `of an API process: ${messages.length} messages emitted around it arrived after ${spread(messages)}; ${events} events in all`,
-    )
-    expect(resent.length).toBeGreaterThan(0)
-    expect({ lost, misplaced, faults }).toEqual({ lost: 0, misplaced: 0, faults: [] })
-  },
-)
+test('the remaining processes take over after kill -9 of a worker and an API process under load', {
+  timeout: LONG_TEST_MS,
+}, async (context) => {
+  needsFullRun(context)
+  const { resent, messages, events, lost, misplaced, faults } = await measureTakeover(site)
+  console.log(
+    `kill -9 of a worker: ${resent.length} messages that it had in flight were sent again after ${spread(resent)}; ` +
+      `of an API process: ${messages.length} messages emitted around it arrived after ${spread(messages)}; ${events} events in all`,
+  )
+  expect(resent.length).toBeGreaterThan(0)
+  expect({ lost, misplaced, faults }).toEqual({ lost: 0, misplaced: 0, faults: [] })
+})
 
 function spread(times: number[]) {
   const sorted = times.map(Math.round).sort((a, b) => a - b)

@@ -44,7 +44,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   const clients = await startClients(site)
   const minimum = randomInteger(15, 44)
   await eventually(() => clients.placed() >= minimum)
-  if (round % FREEZE_EVERY === 0) await freezeOwner(site)
+  if (freezesOwner(round)) await freezeOwner(site)
   const victims = victimsOf(round)
   const killedAt = Date.now()
   for (const victim of victims) victim < 0 ? site.killPostgres() : site.killService(victim)
@@ -63,7 +63,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
     lost,
     misplaced,
     repeated: receiver.counts.repeated - before.repeated,
-    taken: victims.length + (round % FREEZE_EVERY === 0 ? 1 : 0),
+    taken: victims.length + (freezesOwner(round) ? 1 : 0),
     refused: receiver.counts.refused - before.refused,
     slowestMs: Math.max(...near.map(({ id, at }) => (takenAt.get(id) ?? 0) - Math.max(at, killedAt))),
     faults: receiver.faults.slice(before.faults),
@@ -72,7 +72,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
 
 const POSTGRES = -1
 /** A frozen process has lost its team when it wakes, and may still hold messages. */
-const FREEZE_EVERY = 4
+const freezesOwner = (round: number) => round % 4 === 2
 
 /** Freezes the worker that owns the team until another one owns it, and wakes it. */
 async function freezeOwner(site: Site) {

@@ -104,18 +104,27 @@ test('an earlier version and this one share a database under load, while this on
   await during(restarted.stop('SIGTERM'), after, after)
 
   const eventsOf = (order_id?: string) => readOn(after, { read: [] }, order_id)
-  const isNumbered = async () => (await query(url, 'select from events where no is null')).length === 0
-  await eventually(isNumbered, TIMEOUT_MS, CONNECTION_POLL_MS)
+  const isLogged = async () => (await query(url, 'select from outbox')).length === 0
+  await eventually(isLogged, TIMEOUT_MS, CONNECTION_POLL_MS)
   await follow(after)
   expect(log.read).toEqual(await eventsOf())
   for (const id of orders) {
     const order = await after.getOrder({ params: { order_id: id } })
     expect(order.last_event.status).toBe('completed.walk_in_test.completed')
-    const expected = (await eventsOf(id)).map((_, n) => n + 1)
-    const sequences = () => receiver.received.filter(({ headers }) => headers['webhook-key'] === `order:${id}`).map(sequenceOf)
-    await eventually(() => sequences().length >= expected.length)
-    expect(sequences()).toEqual(expected)
+    const expected = await eventsOf(id)
+    const messages = () => receiver.received.filter(({ headers }) => headers['webhook-key'] === `order:${id}`)
+    await eventually(() => messages().length >= expected.length)
+    expect(messages().map(({ headers }) => headers['webhook-id'])).toEqual(expected)
+    const sequences = messages().map(sequenceOf)
+    expect(sequences).toEqual(sequences.toSorted((a, b) => a - b))
   }
+  // A webhook without a filter receives all events but those of users.
+  const logged = await query<{ id: string }>(url, "select id from events where event_type not like 'user.%' order by no")
+  await eventually(() => receiver.received.length >= logged.length)
+  expectWholeChain(
+    receiver.received,
+    logged.map(({ id }) => id),
+  )
   const { groups } = await after.listSamples({ params: { user_id, resource: 'steps' }, query: { start_date: day, end_date: '2026-03-02' } })
   expect(Object.values(groups).flatMap((sources) => sources.flatMap(({ data }) => data))).toHaveLength(pushed)
   expect(await assay(url).run('audit', 'verify')).toMatchObject({ code: 0 })
@@ -127,7 +136,17 @@ test('an earlier version and this one share a database under load, while this on
   })
 })
 
-const sequenceOf = ({ headers }: { headers: Record<string, unknown> }) => Number(headers['webhook-sequence'])
+type Received = { headers: Record<string, unknown> }
+
+const sequenceOf = ({ headers }: Received) => Number(headers['webhook-sequence'])
+
+/** Every logged event arrived once and names the one before it, whichever version sent it. */
+function expectWholeChain(received: Received[], logged: string[]) {
+  const inOrder = received.toSorted((a, b) => sequenceOf(a) - sequenceOf(b))
+  expect(inOrder.map(({ headers }) => headers['webhook-id'])).toEqual(logged)
+  const previous = inOrder.map(({ headers }) => headers['webhook-previous'])
+  expect(previous).toEqual([undefined, ...inOrder.slice(0, -1).map(({ headers }) => headers['webhook-sequence'])])
+}
 
 /** Migrations of this version that the database does not have. */
 async function missing(url: string) {

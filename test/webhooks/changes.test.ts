@@ -27,6 +27,21 @@ const rowsOf = (webhook_id: string) =>
     [webhook_id],
   )
 
+test('a former filter is deleted after the cursor has passed the events that it holds for', async () => {
+  const team = await delivery.team()
+  const webhook = await team.webhook({ filter_types: ['endpoint.*'], disabled: true })
+  const former = () => query(w.url, 'select from webhook_filters where webhook_id = $1', [webhook.id])
+  await team.emit('a')
+  await webhook.patch({ filter_types: ['message.*'] })
+  await team.emitOther('b')
+  expect(await former()).toHaveLength(1)
+  await webhook.patch({ disabled: false })
+  await waitFor(async () => expect(await webhook.afterNo()).toBe(2))
+  await webhook.patch({ description: 'ward' })
+  await waitFor(async () => expect(await former()).toEqual([]))
+  expect(webhook.numbers()).toEqual([1, 2])
+})
+
 test('a new filter applies from its position on, and a backlog keeps the filter of its time', async () => {
   const team = await delivery.team()
   const webhook = await team.webhook({ filter_types: ['endpoint.*'], disabled: true })

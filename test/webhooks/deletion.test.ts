@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { eraseNextTeam } from '../../src/operations/team-deletion/actions.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { ok, outcome } from '../support/delivery.ts'
 import { localDelivery } from '../support/local-delivery.ts'
@@ -104,6 +105,32 @@ test('records the attempts of other teams when a team is erased during delivery'
   await kept.settled()
   expect(await kept.attempts()).toHaveLength(1)
   expect((await tablesOf(gone.id)).filter((name) => name !== 'attempts')).toEqual([])
+})
+
+test('resetting a sandbox drops what is held of its users', async () => {
+  const team = await delivery.team()
+  const response = Promise.withResolvers<Outcome>()
+  const webhook = await team.webhook({ ordering: 'strict', filter_types: ['user.*', 'endpoint.*'] }, ({ n }) =>
+    n === 1 ? response.promise : ok,
+  )
+  await team.emit('a')
+  await webhook.has(1)
+  await team.api.createUser({ body: { client_user_id: 'ward-7' } })
+  await team.emit('b')
+  await team.isLogged(3)
+  await team.api.resetTeam({ body: { team_id: team.team_id } })
+  await team.isLogged(3)
+  response.resolve(ok)
+  await webhook.settled()
+  expect(webhook.numbers()).toEqual([1, 3])
+})
+
+test('the erasure of a team wakes the owner of its log', async () => {
+  const { team_id } = await delivery.team()
+  await query(w.url, "update teams set deleted_at = now(), erase_at = now() - interval '1 minute' where id = $1", [team_id])
+  const woken: string[] = []
+  expect(await eraseNextTeam({ ...w.app, wake: (type, id) => void woken.push(`${type} ${id}`) })).toBe(true)
+  expect(woken).toContain(`team log ${team_id}`)
 })
 
 test('an event that commits after its team was erased leaves nothing behind', async () => {

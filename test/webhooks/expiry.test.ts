@@ -1,6 +1,11 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import type { Position } from '../../src/contract/delivery/log-rows.ts'
+import { readPage } from '../../src/delivery/events/read.ts'
 import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, later } from '../../src/platform/time.ts'
+import { skipUnless } from '../db/support/embedded.ts'
 import { aWebhook, emitTo, ok, type ReceivedMessage, toReceivedMessage } from '../support/delivery.ts'
 import { moveAllEvents } from '../support/events.ts'
 import { lockWaits } from '../support/lock-waits.ts'
@@ -8,7 +13,7 @@ import { readMetrics } from '../support/metrics.ts'
 import { aPipeline } from '../support/pipelines.ts'
 import { eventually } from '../support/process.ts'
 import { query, runUncommitted } from '../support/query.ts'
-import { newSandboxDatabase, replica, type Tenant } from '../support/world.ts'
+import { citusServers, newSandboxDatabase, replica, type Tenant } from '../support/world.ts'
 
 /** Disabled webhooks whose team has two events of 100 days ago, and two of now. */
 async function aLog(...webhooks: Parameters<typeof aWebhook>[2][]) {
@@ -123,4 +128,26 @@ test('a cursor at the end of a log that was idle for longer than the retention s
   expect(await query(url, 'select after_no::int, term::int from webhook_cursors where team_id = $1', [team_id])).toEqual([
     { after_no: 4, term: 0 },
   ])
+})
+
+test('a page of the log opens only the partitions that it reads', async (context) => {
+  skipUnless(context, !citusServers().length, 'the database of this run is distributed')
+  const { app, url, team_id } = await aLog()
+  const [, before, , end] = await query<Position & { partition: string }>(
+    url,
+    'select no::int, logged_at as at, tableoid::regclass::text as partition from events where team_id = $1 order by no',
+    [team_id],
+  )
+  if (!before || !end) throw new Error('the log has no such events')
+  const openedBy = (after: Position, limit: number) =>
+    inTransaction(app, async ({ db }) => {
+      const { events } = await readPage(db, team_id, { after, end, limit, bytes: 10_000 })
+      const { rows } = await sql<{ partition: string }>`
+        select distinct l.relation::regclass::text as partition from pg_locks l
+        join pg_inherits p on p.inhrelid = l.relation and p.inhparent = 'events'::regclass where l.pid = pg_backend_pid()`.execute(db)
+      return [events.map(({ no }) => no), rows.map(({ partition }) => partition)]
+    })
+  const day = ({ at }: Position) => `${at.slice(0, 10)}T00:00:00.000Z`
+  expect(await openedBy({ no: 0, at: day(before) }, 2)).toEqual([[1, 2], [before.partition]])
+  expect(await openedBy({ no: 2, at: day(end) }, 2)).toEqual([[3, 4], [end.partition]])
 })

@@ -1,10 +1,11 @@
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, test } from 'vitest'
+import { endpointsOf, sealSecrets } from '../../src/delivery/webhooks/endpoints.ts'
 import { HOUR } from '../../src/platform/time.ts'
 import { moduleOf } from '../docs/support/modules.ts'
 import { placeOrder } from '../support/orders.ts'
-import { newUuid } from '../support/seeded.ts'
+import { newUuid, newWebhookSecret } from '../support/seeded.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { errorOf, world } from '../support/world.ts'
 
@@ -90,6 +91,15 @@ test('publishes and signs with both keys for 24 hours after a rotation, then wit
   expect(versions(await next())).toEqual(['v1', 'v1a'])
 })
 
+test('a webhook that is being delivered to signs with a new secret, and sends new headers, from the next message on', async () => {
+  const { next, admin, params } = await setUp({})
+  expect(versions(await next())).toEqual(['v1'])
+  await admin.rotateWebhookSecret({ params, body: {} })
+  expect(versions(await next())).toEqual(['v1', 'v1'])
+  await admin.putWebhookHeaders({ params, body: { headers: { 'x-harbor': 'north' } } })
+  expect((await next()).headers['x-harbor']).toBe('north')
+})
+
 test('turns asymmetric signing on and off, with a new key each time it is turned on', async () => {
   const { get, patch, jwks, next, rotate } = await setUp({})
   const notFound = { status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } }
@@ -124,4 +134,23 @@ test('never returns a private key', async () => {
   const { get, admin, params, jwks } = await setUp({ asymmetric: true })
   const responses = [await get(), await jwks(), (await admin.listWebhooks({ params })).data, await admin.getWebhookSecret({ params })]
   expect(JSON.stringify(responses)).not.toMatch(/whsk_|"d":/)
+})
+
+test('loads more webhooks than the cache holds and leaves out an unknown one', async () => {
+  const { app } = w
+  const { team_id } = await w.tenant()
+  const secrets = { keys: [{ key: newWebhookSecret(), until: null }], headers: {}, sensitive: [], url: 'http://127.0.0.1:8099' }
+  const at = app.wall()
+  const rows = await Promise.all(
+    Array.from({ length: 2001 }, async () => {
+      const id = newUuid()
+      const sealed = await sealSecrets(app, { id, team_id }, secrets)
+      return { id, team_id, description: '', ordering: 'per_key' as const, sealed, created_at: at, updated_at: at }
+    }),
+  )
+  for (const batch of [rows.slice(0, 1000), rows.slice(1000)]) await app.db.insertInto('webhooks').values(batch).execute()
+  const webhooks = rows.map(({ id }) => ({ webhook_id: id, revision: 1 }))
+  await endpointsOf(app, team_id, webhooks.slice(1))
+  const found = await endpointsOf(app, team_id, [...webhooks, { webhook_id: newUuid(), revision: 1 }])
+  expect([...found.keys()].sort()).toEqual(rows.map(({ id }) => id).sort())
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { emitTo } from '../support/delivery.ts'
 import { moveAllEvents } from '../support/events.ts'
 import { placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
@@ -38,6 +39,30 @@ test('lists pending messages of a disabled webhook in the order of the log', asy
     next_cursor = page.next_cursor
   } while (next_cursor)
   expect(pages).toEqual(waiting.map(({ event_id }) => event_id))
+})
+
+test('a page that examined 10,000 events without a message continues after them, also behind a changed filter', async () => {
+  const tenant = await w.tenant()
+  const { admin, team_id } = tenant
+  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', filter_types: ['endpoint.disabled'], disabled: true })
+  await emitTo(w.app, team_id, ['first'])
+  await moveAllEvents(w.app)
+  await query(
+    w.url,
+    `insert into events (team_id, no, logged_at, id, event_type, key, deliverable, sealed, created_at)
+     select $1, n, now(), gen_random_uuid(), 'message.attempt.exhausted', 'a', true, '', now() from generate_series(2, 10500) n`,
+    [team_id],
+  )
+  await query(w.url, 'update event_logs set last_no = 5000 where team_id = $1', [team_id])
+  await webhook.patch({ filter_types: ['endpoint.*'] })
+  await query(w.url, 'update event_logs set last_no = 10500 where team_id = $1', [team_id])
+  await emitTo(w.app, team_id, ['last'])
+  await moveAllEvents(w.app)
+  const read = (next_cursor?: string | null) => admin.listWebhookMessages({ params: webhook.params, query: { next_cursor } })
+  const first = await read()
+  expect(first.data.map(({ sequence }) => sequence)).toEqual([1])
+  const last = await read(first.next_cursor)
+  expect(last).toMatchObject({ data: [{ sequence: 10501 }], next_cursor: null })
 })
 
 test('retries the first message of a parked key at once, and the others follow', async () => {

@@ -1,5 +1,10 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { BEGINNING } from '../../src/contract/delivery/log-rows.ts'
 import { moveEvents } from '../../src/delivery/events/access.ts'
+import { emitForTeam } from '../../src/delivery/events/emit.ts'
+import { moveBound } from '../../src/delivery/worker/move-bound.ts'
+import { openTeamLog } from '../../src/delivery/worker/team-log.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { isLockTimeout } from '../../src/platform/db/errors.ts'
 import { DAY } from '../../src/platform/time.ts'
@@ -67,6 +72,20 @@ test('gives the events of each team positions from 1, at most a thousand at once
   const rest = await move(app, busy.team_id)
   expect(rest?.events.map(({ no }) => no)).toEqual(upTo(1010).slice(1000))
   expect(await query(url, 'select from outbox where team_id = $1', [busy.team_id])).toEqual([])
+})
+
+test('a replay reads what another process has moved and the owner of the team has not seen', async () => {
+  const { team_id } = await w.tenant()
+  const log = openTeamLog(app, team_id)
+  const moveNext = async (key: string) => {
+    await emitTo(app, team_id, [key])
+    return (await move(app, team_id)) as NonNullable<Awaited<ReturnType<typeof move>>>
+  }
+  const own = await moveNext('a')
+  log.append(own.events, own.end)
+  const { end } = await moveNext('b')
+  const { events, upto } = await log.read({ no: 0, at: BEGINNING }, { limit: 10, bytes: 10_000, end })
+  expect([events.map(({ no }) => no), upto]).toEqual([[1, 2], end])
 })
 
 test('a move waits for the lock of the log and returns what committed meanwhile', async () => {
@@ -143,6 +162,31 @@ test('a worker moves every event of a long transaction, although their number is
   await worker.end()
 })
 
+test('the rows that a worker passes over are not those of a transaction that began after the moved one', async () => {
+  const { team_id } = await w.tenant()
+  const begun = Promise.withResolvers<void>()
+  const startXact = async ({ db }: App) => {
+    await sql`select pg_current_xact_id()`.execute(db)
+    begun.resolve()
+    await mayEmit.promise
+  }
+  const mayEmit = Promise.withResolvers<void>()
+  const early = emitUncommitted(team_id, ['moved'], startXact)
+  await begun.promise
+  const commitLate = await emitUncommitted(team_id, ['late'])
+  mayEmit.resolve()
+  await (await early)()
+  const bound = moveBound()
+  const moveOn = async () => {
+    const moved = await moveEvents(app.db, team_id, { worker: null, live: [], fromSeq: bound.current(), limit: 1000 })
+    bound.note({ lastSeq: 0, oldestXact: 0, ownXact: 0, ...moved, isCut: false })
+    return moved?.events.map(({ key }) => key)
+  }
+  expect([await moveOn(), await moveOn(), await moveOn()]).toEqual([['moved'], [], []])
+  await commitLate()
+  expect(await moveOn()).toEqual(['late'])
+})
+
 test('moves by several processes leave no gap and move each event once', async () => {
   const { team_id } = await w.tenant()
   const others = [await replica(), await replica()]
@@ -217,6 +261,23 @@ test('moves nothing of a team that was erased, and deletes what is left of it', 
   await query(url, 'delete from teams where id = $1', [team_id])
   expect(await move(app, team_id)).toBeUndefined()
   expect(await query(url, 'select from outbox where team_id = $1 union all select from events where team_id = $1', [team_id])).toEqual([])
+})
+
+test('opting in to partial results delivers those that are emitted after it', async () => {
+  const { team_id, org_id, admin } = await w.tenant()
+  const emitPartial = (key: string) =>
+    inTransaction(app, async (app) => {
+      const data = { webhook_id: team_id, because: 'gone' } as const
+      await emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key, data, at: app.wall(), partial: true })
+    })
+  await emitPartial('before')
+  await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { partial_webhooks_enabled: true } } })
+  await emitPartial('after')
+  await move(app, team_id)
+  expect(await query(url, 'select key, deliverable from events where team_id = $1 order by no', [team_id])).toEqual([
+    { key: 'before', deliverable: false },
+    { key: 'after', deliverable: true },
+  ])
 })
 
 test('a change that needs the end of a log fails with LOG_BUSY while another transaction holds the log', async () => {

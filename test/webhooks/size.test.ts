@@ -4,6 +4,7 @@ import { splitIntoChunks } from '../../src/delivery/events/rules-size.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
+import { runAtOnce } from '../../src/platform/shares/slices.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
 import { placeOrder } from '../support/orders.ts'
 import { aUser } from '../support/users.ts'
@@ -53,9 +54,8 @@ test('splits a long batch of samples into chunks that fit and together hold the 
   const source = { name: 'Tidemark', slug: 'tidemark', logo: '', provider: 'tidemark', type: 'watch' }
   const data = Array.from({ length: 400 }, (_, i) => ({ timestamp: new Date(60_000 * i).toISOString(), unit: 'count', value: i }))
   const samples = data.map((sample) => JSON.stringify(sample))
-  const parts = splitIntoChunks({ user_id, source, source_id: 17 }, samples, (samples) => samples.join(), app.config.EVENT_MAX_KB).map(
-    (part) => JSON.parse(part),
-  )
+  const split = splitIntoChunks({ user_id, source, source_id: 17 }, samples, (samples) => samples.join(), app.config.EVENT_MAX_KB)
+  const parts = runAtOnce(split).map((part) => JSON.parse(part))
   const event = { team_id: w.team_id, user_id, client_user_id: null, key: `${user_id}:steps`, at: app.now() }
   for (const data of parts) await inTransaction(app, (app) => emit(app, key, { ...event, event_type: 'daily.data.steps.created', data }))
   expect(parts.length).toBeGreaterThan(1)

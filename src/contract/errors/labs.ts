@@ -292,7 +292,7 @@ export const orderErrors = errors({
 export const resultErrors = errors({
   DOCUMENT_NOT_AVAILABLE: {
     kind: 'not_found',
-    meaning: 'The order does not have this document, or does not have it yet.',
+    meaning: 'The order or the result does not have this document, or does not have it yet.',
     remedy: 'Read error_message for the status that provides it.',
   },
   NOTE_REQUIRED: {

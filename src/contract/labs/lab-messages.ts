@@ -91,6 +91,7 @@ export const LabMessageFilter = z.object(filters)
 
 const FailedLabMessage = z
   .object({
+    id: Id,
     lab: Lab,
     control_id: Safe.describe('MSH-10.'),
     type: Safe.describe('MSH-9, such as ORU^R01.'),
@@ -99,6 +100,11 @@ const FailedLabMessage = z
     error: Safe.nullable().describe('The kind of error of the last attempt.'),
   })
   .meta({ id: 'FailedLabMessage' })
+
+const FailedLabMessageBody = z
+  .object({ lab: Text(100).describe('The slug of the lab.'), control_id: Text(199) })
+  .meta({ id: 'FailedLabMessageBody' })
+const FailedLabMessageRef = z.object({ id: Id, lab: Safe, control_id: Safe }).meta({ id: 'FailedLabMessageRef' })
 
 const ofTeam = { auth: 'team', tag: 'Console' } as const
 const MessageId = z.object({ message_id: Id })
@@ -182,9 +188,10 @@ export const labMessageEndpoints = {
     method: 'get',
     path: '/console/operator/failed_lab_messages',
     summary: 'List HL7 messages that could not be filed',
-    description: 'Messages of labs without their content, oldest first. Assay gives up after several attempts.',
+    description: 'Messages of labs without their content, newest first. Assay gives up after several attempts.',
     subjects: {},
-    returns: z.object({ messages: z.array(FailedLabMessage).describe('At most 1,000.') }).meta({ id: 'FailedLabMessageList' }),
+    query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
+    returns: listOf(FailedLabMessage).meta({ id: 'FailedLabMessageList' }),
   }),
   processFailedLabMessage: endpoint({
     ...ofOperator,
@@ -192,9 +199,21 @@ export const labMessageEndpoints = {
     path: '/console/operator/failed_lab_messages/process',
     summary: 'Retry an HL7 message that could not be filed',
     description: 'Processes a message of a lab again, with as many attempts as a new one.',
-    subjects: {},
-    body: z.object({ lab: Text(100).describe('The slug of the lab.'), control_id: Text(199) }).meta({ id: 'ProcessFailedLabMessageBody' }),
-    returns: z.object({ lab: Safe, control_id: Safe }).meta({ id: 'ProcessedLabMessage' }),
+    subjects: { message_id: 'result.id' },
+    body: FailedLabMessageBody,
+    returns: FailedLabMessageRef,
+    refusals: { 404: 'No such message has failed.' },
+  }),
+  dismissFailedLabMessage: endpoint({
+    ...ofOperator,
+    method: 'post',
+    path: '/console/operator/failed_lab_messages/dismiss',
+    summary: 'Dismiss an HL7 message that could not be filed',
+    description:
+      'Takes a message that nobody will file off the list. Until LAB_INBOX_DAYS after it was received, you can still process it again.',
+    subjects: { message_id: 'result.id' },
+    body: FailedLabMessageBody,
+    returns: FailedLabMessageRef,
     refusals: { 404: 'No such message has failed.' },
   }),
 }

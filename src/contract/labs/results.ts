@@ -114,6 +114,10 @@ export const SampleData = z
   .meta({ id: 'SampleData' })
 export type SampleData = z.output<typeof SampleData>
 
+export const ResultDocument = z
+  .object({ document: z.int().describe('The number in the download path, from 1.'), media_type: Safe })
+  .meta({ id: 'ResultDocument' })
+
 const deprecatedDate = <T extends z.ZodType>(shape: T) => deprecated(shape, 'Use `sample_information`.')
 
 export const ResultsMetadata = z
@@ -149,14 +153,7 @@ export const labResults = <Transaction extends z.ZodType>(OrderTransaction: Tran
       missing_results: z.array(MissingResult).nullable(),
       sample_information: z.record(Safe, SampleData).nullable().describe('Keyed by sample_id.'),
       order_transaction: OrderTransaction.nullish(),
-      documents: z
-        .array(
-          z
-            .object({ document: z.int().describe('The number in the download path, from 1.'), media_type: Safe })
-            .meta({ id: 'ResultDocument' }),
-        )
-        .nullish()
-        .describe('Documents of the lab report, PDFs first.'),
+      documents: z.array(ResultDocument).nullish().describe('Documents of the lab report, PDFs first.'),
     })
     .meta({ id: 'LabResults' })
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, openEnum } from '../common.ts'
 import { endpoint, ofOperator } from '../endpoint.ts'
-import { PersonalText, Safe } from '../personal.ts'
+import { PersonalText, personal, Safe } from '../personal.ts'
 import { matchReasons, UnmatchedResult, unmatchedStatuses } from './match-review.ts'
-import { interpretations } from './results.ts'
+import { mediaTypeOf } from './result-documents.ts'
+import { interpretations, ResultDocument } from './results.ts'
 
 const agrees = z.boolean().describe('Whether the result and the order agree.')
 
@@ -52,6 +53,12 @@ const ReportedValue = z
   })
   .meta({ id: 'MatchReviewValue' })
 
+/** The action also returns the user of an accepted result, for the audit log. */
+const ReportedDocument = z
+  .object({ user_id: Id.nullable(), bytes: z.custom<Uint8Array>() })
+  .transform(({ bytes }) => bytes)
+  .meta({ type: 'string', format: 'binary' })
+
 const UnassignedResult = z
   .object({
     id: Id,
@@ -68,13 +75,11 @@ const UnassignedResult = z
   })
   .meta({ id: 'UnassignedResult' })
 
+const review = { auth: 'team', tag: 'Console', beta: 'unmatched_results', betaStatus: 400, method: 'get' } as const
+
 export const unmatchedConsoleEndpoints = {
   compareUnmatchedResult: endpoint({
-    auth: 'team',
-    tag: 'Console',
-    beta: 'unmatched_results',
-    betaStatus: 400,
-    method: 'get',
+    ...review,
     path: '/console/unmatched_results/{raw_result_id}',
     summary: 'Compare an unmatched result with its candidates',
     description:
@@ -82,9 +87,29 @@ export const unmatchedConsoleEndpoints = {
     subjects: { raw_result_id: 'path.raw_result_id', user_id: 'result.comparisons[].user_id', order_id: 'result.comparisons[].order_id' },
     params: z.object({ raw_result_id: Id }),
     returns: z
-      .object({ result: UnmatchedResult, values: z.array(ReportedValue), comparisons: z.array(Comparison) })
+      .object({
+        result: UnmatchedResult,
+        values: z.array(ReportedValue),
+        documents: z.array(ResultDocument).describe('Documents in the message of the lab.'),
+        comparisons: z.array(Comparison),
+      })
       .meta({ id: 'ComparedUnmatchedResult' }),
     refusals: { 400: 'The queue is not enabled for the team.', 404: 'No such result in the queue of the team.' },
+  }),
+  getUnmatchedDocument: endpoint({
+    ...review,
+    media: 'application/octet-stream',
+    mediaOf: mediaTypeOf,
+    path: '/console/unmatched_results/{raw_result_id}/document/{document}',
+    summary: 'Get a document of an unmatched result',
+    description: 'Returns a document of the lab in its own format, before someone accepts the result. The comparison lists the documents.',
+    subjects: { raw_result_id: 'path.raw_result_id', user_id: 'result.user_id' },
+    params: z.object({ raw_result_id: Id, document: z.int().min(1).max(100) }),
+    returns: personal(ReportedDocument),
+    refusals: {
+      400: 'The queue is not enabled for the team.',
+      404: 'No such result in the queue of the team, or it does not have this document.',
+    },
   }),
   listUnassignedResults: endpoint({
     ...ofOperator,

@@ -143,7 +143,7 @@ export const unmatchedResultEndpoints = {
       'Puts a result that leads to the decision of the case into the queue of the team. The run has ended when the response arrives. Requires an X-Idempotency-Key.',
     sandbox: true,
     idempotent: true,
-    isStillRunning: () => true,
+    status: 202,
     subjects: { run_id: 'result.run_id', order_id: 'result.order_ids', user_id: 'result.user_id' },
     headers: z.object({ 'x-idempotency-key': Text(255) }),
     body: NewUnmatchedResultTest,

@@ -84,6 +84,7 @@ export const bulkEndpoints = {
   }),
   bulkExport: endpoint({
     ...bulk,
+    exact: true,
     method: 'post',
     path: '/v2/link/bulk_export',
     summary: 'Export connections with their tokens',

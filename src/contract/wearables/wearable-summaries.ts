@@ -48,7 +48,7 @@ const listSummaries = <const N extends SummaryName, const L extends string>(name
     params: UserId,
     query: z.object(days),
     returns: listOf(list, shapeOf(name)),
-    long: true,
+    largeResponse: true,
     refusals: { 400: 'The period contains too many summaries.', ...userNotFound },
   })
 
@@ -79,7 +79,7 @@ const listRaw = <const N extends SummaryName, S extends z.ZodType>(name: N, shap
     params: UserId,
     query: z.object(days),
     returns: listOf(name, shape),
-    long: true,
+    largeResponse: true,
     refusals: { 400: 'The period contains too many summaries.', ...userNotFound },
   })
 

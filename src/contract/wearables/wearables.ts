@@ -155,7 +155,7 @@ const listCholesterol = <const T extends string>(type: T) =>
     params: z.object({ user_id: Id }),
     query: z.object(window),
     returns: z.array(SampleOut),
-    long: true,
+    largeResponse: true,
     cost: 5,
     refusals: { 400: 'The period contains more samples than an array can return.', ...userNotFound },
   })
@@ -194,7 +194,7 @@ export const wearableEndpoints = {
       cursor: deprecated(Cursor, 'Use `next_cursor`.'),
     }),
     returns: Grouped,
-    long: true,
+    largeResponse: true,
     refusals: userNotFound,
   }),
   listSamplesPlain: endpoint({
@@ -212,7 +212,7 @@ export const wearableEndpoints = {
     }),
     query: z.object(window),
     returns: z.array(SampleOut),
-    long: true,
+    largeResponse: true,
     cost: 5,
     refusals: { 400: 'The period contains more samples than an array can return.', ...userNotFound },
   }),

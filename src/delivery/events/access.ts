@@ -3,7 +3,6 @@ export {
   clearDue,
   deleteFromDefault as deleteEventsFromDefault,
   disown,
-  findEnd,
   findLast,
   findLastBefore,
   listOwned,

@@ -65,13 +65,16 @@ async function runPasses(app: App, team_id: string, due: Due, erase: Erase) {
   await store.planPass(app.db, team_id, first, { due_at: later(app.wall(), SECOND_PASS_MS), first_xid: own })
 }
 
-/** Erases a batch of rows of users, and returns how many, with the positions of their events. The log is locked. */
-export async function eraseEvents({ db }: AppInTransaction, team_id: string, user_ids: string[], limit: number) {
+/** Empties a batch of events of users, and returns how many. The log is locked. */
+export async function emptyEvents({ db }: AppInTransaction, team_id: string, user_ids: string[], limit: number) {
   const positions = await store.listPositionsOfUsers(db, team_id, user_ids, limit)
-  const deleted = await store.deleteFromOutbox(db, team_id, user_ids, limit)
   if (positions.length) await store.emptyEvents(db, team_id, positions)
-  return { count: Math.max(positions.length, deleted), nos: positions.map(({ no }) => no) }
+  return positions.length
 }
+
+/** Deletes a batch of events of users that are not moved yet, and returns how many. The log is locked. */
+export const deleteUnmoved = ({ db }: AppInTransaction, team_id: string, user_ids: string[], limit: number) =>
+  store.deleteFromOutbox(db, team_id, user_ids, limit)
 
 /** Deletes a batch of rows of a team that is gone, and returns how many. */
 export async function deleteEventsOfTeam({ db }: AppInTransaction, team_id: string, limit: number) {

@@ -24,7 +24,8 @@ end $$;
 -- Moves committed events of a team from the outbox to its log, at most `most` of them, and returns them with the keys of their users.
 -- A worker passes its ID: it becomes the owner of a team that has none, or whose owner is not among the live workers, and moves nothing
 -- for a team of another one. Without a worker, the owner must read the log. The last row is about the log and has no event.
--- `from_seq` is a lower bound that saves the way past deleted rows; the open transactions tell the caller the next one.
+-- `from_seq` is a lower bound that saves the way past deleted rows. The oldest open transaction and that of the move, `next_xact`, tell the
+-- caller the next one.
 create or replace function move_events(team_id uuid, worker uuid, live uuid[], from_seq bigint, most integer) returns table (
   no bigint, id uuid, logged_at timestamptz, user_id uuid, order_id uuid, event_type text, key text, deliverable boolean, sealed bytea,
   created_at timestamptz, key_id uuid, wrapped_key bytea, owner uuid, changes bigint, last_seq bigint,
@@ -64,7 +65,10 @@ begin
     from_seq := (node << 48) - 1;
   end if;
   -- Read before the rows, so that every transaction that is not among the open ones has its rows there.
-  select pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint into oldest_xact, next_xact from pg_current_snapshot() s;
+  oldest_xact := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+  -- Every transaction with a row before one that an earlier move took is older than this one. The next ID of a snapshot says less: it
+  -- follows the last transaction that has ended, so an open one can be above it.
+  next_xact := pg_current_xact_id()::text::bigint;
   -- Read after the lock, so that the times of a log never decrease. Milliseconds are what a client reads.
   moved_at := greatest(date_trunc('milliseconds', clock_timestamp()), log.last_at);
   return query

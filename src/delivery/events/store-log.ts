@@ -36,7 +36,7 @@ export async function moveEvents(db: Db, team_id: string, { worker, live, fromSe
     changes: end.changes,
     lastSeq: rows.at(-1)?.last_seq ?? 0,
     oldestXact: end.oldest_xact ?? 0,
-    nextXact: end.next_xact ?? 0,
+    ownXact: end.next_xact ?? 0,
   }
 }
 
@@ -59,27 +59,30 @@ type Page = Filter & {
 }
 
 /**
- * Events after a position and before a time, limited by count and, except for the first, by encrypted bytes. Those of a user whose key
- * is gone have no payload.
+ * Events after a position and before a time, limited by count and, except for the first, by the encrypted bytes of the payloads that it
+ * returns. Events of a user whose key is gone have no payload.
  */
 export async function listEvents(db: Db, team_id: string, { after, before, limit, bytes, deliverable, ...filter }: Page) {
   const { event_type, user_id, order_id } = filter
   const { rows } = await sql<LoggedEvent>`
-    select e.no, e.logged_at, e.id, e.user_id, e.order_id, e.event_type, e.key, e.deliverable, e.created_at,
-      case when e.user_id is null or k.id is not null then e.sealed end as sealed, k.id as key_id, k.wrapped as wrapped_key
+    select e.no, e.logged_at, e.id, e.user_id, e.order_id, e.event_type, e.key, e.deliverable, e.created_at, e.sealed, e.key_id, e.wrapped_key
     from (
-      select page.*, coalesce(sum(octet_length(sealed)) over (order by no) - octet_length(sealed), 0) as bytes_before from (
-        select no, logged_at, id, user_id, order_id, event_type, key, deliverable, sealed, created_at from events
-        where team_id = ${team_id} and no > ${after.no} and logged_at >= ${after.at} and logged_at < ${before}
-          ${deliverable ? sql`and deliverable` : sql``}
-          ${event_type ? sql`and takes(${event_type}::text[], event_type)` : sql``}
-          ${user_id ? sql`and user_id = ${user_id}` : sql``}
-          ${order_id ? sql`and order_id = ${order_id}` : sql``}
-        order by no limit ${limit}
-      ) page
+      select keyed.*, sum(octet_length(sealed)) over (order by no rows between unbounded preceding and 1 preceding) as bytes_before from (
+        select page.*, case when page.user_id is null or k.id is not null then page.payload end as sealed, k.id as key_id,
+          k.wrapped as wrapped_key
+        from (
+          select no, logged_at, id, user_id, order_id, event_type, key, deliverable, sealed as payload, created_at from events
+          where team_id = ${team_id} and no > ${after.no} and logged_at >= ${after.at} and logged_at < ${before}
+            ${deliverable ? sql`and deliverable` : sql``}
+            ${event_type ? sql`and takes(${event_type}::text[], event_type)` : sql``}
+            ${user_id ? sql`and user_id = ${user_id}` : sql``}
+            ${order_id ? sql`and order_id = ${order_id}` : sql``}
+          order by no limit ${limit}
+        ) page
+        left join sealing_keys k on k.team_id = ${team_id} and k.user_id = page.user_id
+      ) keyed
     ) e
-    left join sealing_keys k on k.team_id = ${team_id} and k.user_id = e.user_id
-    where e.bytes_before < ${bytes} order by e.no`.execute(db)
+    where coalesce(e.bytes_before, 0) < ${bytes} order by e.no`.execute(db)
   return rows
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { BEGINNING } from '../../contract/delivery/log-rows.ts'
+import { BEGINNING, type Position } from '../../contract/delivery/log-rows.ts'
 import type { UpsertPipelines } from '../../contract/delivery/pipelines.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
@@ -7,8 +7,7 @@ import { policyOf } from '../../platform/outbound/address.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import { isReachable, visibleTeams } from '../../tenants/teams/rules.ts'
-import { findEnd } from '../events/access.ts'
-import { changeDelivery } from '../events/change-log.ts'
+import { changeAtEnds, changeDelivery } from '../events/change-log.ts'
 import { openSettings, sealSettings } from './encrypted-settings.ts'
 import { presentPipelines } from './present.ts'
 import * as rules from './rules.ts'
@@ -27,18 +26,18 @@ export async function listPipelines(app: App, caller: ManagementCaller, { team_i
 
 type PipelineBody = Omit<z.output<typeof UpsertPipelines>, 'team_ids'>
 
-export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, ...body }: z.output<typeof UpsertPipelines>) =>
-  inTransaction(app, async (app) => {
+/** A new destination begins at the end of the log. */
+export async function upsertPipelines(app: App, caller: ManagementCaller, { team_ids, ...body }: z.output<typeof UpsertPipelines>) {
+  const sorted = [...new Set(team_ids)].sort()
+  for (const team_id of sorted) await requireTeam(app, caller, team_id)
+  return changeAtEnds(app, sorted, async (app, endOf) => {
     const rows = []
-    // Sorted by ID, so that two calls never deadlock.
-    for (const team_id of [...new Set(team_ids)].sort()) {
-      await requireTeam(app, caller, team_id)
-      rows.push(await changeDelivery(app, team_id, (app) => upsertPipeline(app, team_id, body)))
-    }
+    for (const team_id of sorted) rows.push(await upsertPipeline(app, team_id, body, endOf(team_id)))
     return presentPipelines(app, rows)
   })
+}
 
-async function upsertPipeline(app: AppInTransaction, team_id: string, body: PipelineBody) {
+async function upsertPipeline(app: AppInTransaction, team_id: string, body: PipelineBody, end: Position) {
   const at = app.wall()
   const stored = await store.lockPipeline(app.db, { team_id, ...rules.newPipeline, created_at: at, updated_at: at })
   const destinations = await destinationStore.lockDestinations(app.db, team_id)
@@ -48,7 +47,7 @@ async function upsertPipeline(app: AppInTransaction, team_id: string, body: Pipe
     destinations.map(({ destination }) => destination),
   )
   await destinationStore.resetDestinations(app.db, team_id)
-  const start = settings.push_historical_data ? { no: 0, at: BEGINNING } : await findEnd(app.db, team_id)
+  const start = settings.push_historical_data ? { no: 0, at: BEGINNING } : end
   for (const destination of rules.requestedDestinations(body)) {
     const row = destinations.find((row) => row.destination === destination)
     const destinationSettings = destination === 'rabbitmq' ? await brokerFrom(app, body.rabbitmq, row) : topicFrom(app, body.cloud_pubsub)
@@ -78,12 +77,13 @@ export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: st
     const rows: store.PipelineRow[] = []
     // Sorted by ID, so that two calls never deadlock.
     for (const team_id of [...new Set(team_ids)].filter((id) => isReachable(caller, id)).sort()) {
-      const row = await store.lockPipelineOf(app.db, caller.org_id, team_id)
+      if (!(await store.findPipelineOf(app.db, caller.org_id, team_id))) continue
+      const row = await changeDelivery(app, team_id, (app) => store.lockPipelineOf(app.db, caller.org_id, team_id))
       if (!row) continue
       await destinationStore.lockDestinations(app.db, team_id)
       rows.push(row)
     }
     const deleted = await presentPipelines(app, rows)
-    for (const { team_id } of rows) await changeDelivery(app, team_id, (app) => store.deletePipeline(app.db, team_id))
+    for (const { team_id } of rows) await store.deletePipeline(app.db, team_id)
     return deleted
   })

@@ -20,8 +20,7 @@ export const listPipelines = (db: Db, org_id: string, team_ids: string[] | undef
     .$call(ascendingPage(page, 'pipelines.created_at', 'pipelines.team_id'))
     .execute()
 
-/** Locks the pipeline of a team that belongs to the organization and is not deleted. */
-export const lockPipelineOf = (db: Db, org_id: string, team_id: string) =>
+const pipelineOf = (db: Db, org_id: string, team_id: string) =>
   db
     .selectFrom('pipelines')
     .innerJoin('teams', 'teams.id', 'team_id')
@@ -29,8 +28,13 @@ export const lockPipelineOf = (db: Db, org_id: string, team_id: string) =>
     .where('team_id', '=', team_id)
     .where('teams.org_id', '=', org_id)
     .where('teams.deleted_at', 'is', null)
-    .forUpdate('pipelines')
-    .executeTakeFirst()
+
+/** The pipeline of a team that belongs to the organization and is not deleted. */
+export const findPipelineOf = (db: Db, org_id: string, team_id: string) => pipelineOf(db, org_id, team_id).executeTakeFirst()
+
+/** Locks the pipeline of a team that belongs to the organization and is not deleted. */
+export const lockPipelineOf = (db: Db, org_id: string, team_id: string) =>
+  pipelineOf(db, org_id, team_id).forUpdate('pipelines').executeTakeFirst()
 
 /** Locks the team's pipeline, creating it if needed. Of two concurrent creations, the later waits for the earlier. */
 export const lockPipeline = (db: Db, row: Insertable<Tables['pipelines']>) =>

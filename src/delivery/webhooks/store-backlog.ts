@@ -36,13 +36,15 @@ const examined = (team_id: string, { after_no, after_at, upto_no }: Segment, lim
 const isMessage = ({ filter, done }: Segment) =>
   sql`deliverable and takes(${filter.filter_types}::text[], event_type) and no <> all(${done}::bigint[])`
 
-/** Counts the messages among the first events of a segment, and the events. */
+type SegmentCounts = { examined: number; upto_no: number | null; messages: number; oldest_at: string | null }
+
+/** Counts the messages among the first events of a segment, and the events, which end at `upto_no`. */
 export async function countSegment(db: Db, team_id: string, segment: Segment, limit: number) {
-  const { rows } = await sql<{ examined: number; messages: number; oldest_at: string | null }>`
-    select count(*) as examined, count(*) filter (where ${isMessage(segment)}) as messages,
+  const { rows } = await sql<SegmentCounts>`
+    select count(*) as examined, max(no) as upto_no, count(*) filter (where ${isMessage(segment)}) as messages,
       min(logged_at) filter (where ${isMessage(segment)}) as oldest_at
     from (${examined(team_id, segment, limit)}) e`.execute(db)
-  return rows[0] as { examined: number; messages: number; oldest_at: string | null }
+  return rows[0] as SegmentCounts
 }
 
 export type PendingEvent = { no: number; logged_at: string; id: string; event_type: string; key: string | null; created_at: string }

@@ -57,7 +57,9 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
       const last = limits.end ?? (end as Position)
       if (after.no >= last.no || limits.limit <= 0) return { events: [], upto: after }
       const first = tail[0]
-      if (first && first.no <= after.no + 1) return readTail(after, limits, last)
+      // A replay can end at an event that another process has moved and this one has not taken over.
+      const isKnown = last.no <= (end?.no ?? 0)
+      if (isKnown && first && first.no <= after.no + 1) return readTail(after, limits, last)
       for (;;) {
         const started = forgotten
         const page = await readPage(db, team_id, { ...limits, after, end: last, deliverable: true })

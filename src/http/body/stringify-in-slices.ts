@@ -1,4 +1,4 @@
-import { isLongList, isPlain, jsonEntries, partsOf, writesJson } from '../../platform/shares/long-list.ts'
+import { isLongList, isPlain, jsonEntries, partsOf, writesJson } from '../../platform/results/long-list.ts'
 import { cutIntoSlices } from '../../platform/shares/slices.ts'
 
 /** The number of entries of a list that are written at once. */

@@ -139,16 +139,6 @@ export function shapeLabTest(app: App, test: LabTestRow) {
   return shaped
 }
 
-const testBytes = declareCache(() => new WeakMap<LabTestRow, Buffer>())
-
-/** The JSON of a lab test, written once. */
-export function labTestJson(app: App, test: LabTestRow) {
-  const cache = testBytes(app)
-  const bytes = cache.get(test) ?? Buffer.from(JSON.stringify(shapeLabTest(app, test)))
-  cache.set(test, bytes)
-  return bytes
-}
-
 export const presentLabTest = <T extends { status: string }>(test: T) => ({
   ...test,
   is_active: test.status === 'active',

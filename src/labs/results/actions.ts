@@ -28,6 +28,8 @@ export type Report = {
   performing_laboratories?: PerformingLaboratory[]
   /** Whether the results of each ordered marker are final, by the ID of the marker. A lab connection reports them one by one. */
   finished?: Record<string, boolean>
+  /** Whether the measurements under the code of no ordered test are final, by slug. */
+  performed?: Record<string, boolean>
   /** The number of the lab for the order. */
   control_number?: string
   /** The media types of the documents that this report came with. */
@@ -41,6 +43,7 @@ export type NewReport = Omit<NewResults, 'results'> & {
   removed?: rules.RemovedResult[]
   performing_laboratories?: PerformingLaboratory[]
   finished?: Record<string, boolean>
+  performed?: Record<string, boolean>
   control_number?: string | null
   /** Documents of the lab, PDFs first. */
   documents?: Buffer[]
@@ -154,6 +157,7 @@ function buildReport(
     notes: newReport.notes ?? previous?.notes ?? null,
     ...(labs.length ? { performing_laboratories: rules.performingLabs(results, labs) } : {}),
     ...(newReport.finished ? { finished: newReport.finished } : {}),
+    ...(newReport.performed ? { performed: newReport.performed } : {}),
     ...(control_number ? { control_number } : {}),
     ...(newReport.documents?.length ? { document_types: newReport.documents.map(mediaTypeOf) } : {}),
   }

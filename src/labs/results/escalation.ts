@@ -45,12 +45,12 @@ async function escalate(app: AppInTransaction, critical: CriticalKey) {
   const reachesAdministrators = rules.reachesAdministrators(settings.waits_minutes, escalation)
   const administrators = reachesAdministrators ? await listAdministratorEmails(app, settings.org_id) : []
   const facts = { result_version: critical.version, reported_at: locked.reported_at, escalation }
+  await queueEmails(app, order, new Set([...settings.contacts, ...administrators]), { ...facts, team_name: settings.team_name })
   await emitEscalation(app, order, {
     ...facts,
     recipients: reachesAdministrators ? 'administrators' : 'contacts',
     next_escalation_at: escalate_at,
   })
-  await queueEmails(app, order, new Set([...settings.contacts, ...administrators]), { ...facts, team_name: settings.team_name })
 }
 
 type Facts = { result_version: number; reported_at: string; escalation: number }

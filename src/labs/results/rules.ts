@@ -162,11 +162,11 @@ export const missingIn = ({ status, missing_results }: MissingInReport) => (stat
 export const hasMissing = (status: string, missing: MissingResult[]) => (status === 'partial' ? null : missing.length > 0)
 
 /** Critical results without an earlier alert: the same value of the same measurement alerts once. */
-export const findNewCritical = (before: BiomarkerResult[], after: BiomarkerResult[]) =>
-  after.filter(
-    (result) =>
-      isCritical(result) && !before.some((old) => isCritical(old) && keyOf(old) === keyOf(result) && old.result === result.result),
-  )
+export function findNewCritical(before: BiomarkerResult[], after: BiomarkerResult[]) {
+  const alertOf = (result: BiomarkerResult) => JSON.stringify([keyOf(result), result.result])
+  const alerted = new Set(before.filter(isCritical).map(alertOf))
+  return after.filter((result) => isCritical(result) && !alerted.has(alertOf(result)))
+}
 
 const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === 'critical'
 
@@ -188,7 +188,7 @@ export const resultsNotIn = (results: BiomarkerResult[], later: BiomarkerResult[
 
 /** The results without those that the lab removed. */
 export function withoutRemoved(ordered: OrderedMeasurements, results: BiomarkerResult[], removed: RemovedResult[]) {
-  const keys = new Set(removed.map((name) => keyOf({ ...identityOf(ordered, name, findAnalyte(ordered, name)), sub_id: name.sub_id })))
+  const keys = new Set(removed.map((name) => storedKeyOf(ordered, name)))
   return results.filter((result) => !keys.has(keyOf(result)))
 }
 
@@ -201,7 +201,12 @@ type Identity = Pick<BiomarkerResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
 const nameKeyOf = ({ slug, loinc, provider_id, name }: Identity) => slug || loinc || provider_id || name
 
-const keyOf = (result: Identity) => (result.sub_id ? `${nameKeyOf(result)} ${result.sub_id}` : nameKeyOf(result))
+/** Identifies a result among those of a report: a later one with the same key replaces it. */
+export const keyOf = (result: Identity) => (result.sub_id ? `${nameKeyOf(result)} ${result.sub_id}` : nameKeyOf(result))
+
+/** The key that a result of the lab has once it is stored. */
+export const storedKeyOf = (ordered: OrderedMeasurements, name: RemovedResult) =>
+  keyOf({ ...identityOf(ordered, name, findAnalyte(ordered, name)), sub_id: name.sub_id })
 
 /** A withdrawn result has no value, so the measurement is still missing. */
 const measuredKeys = (results: BiomarkerResult[]) => new Set(results.filter(({ status }) => status !== 'withdrawn').map(nameKeyOf))

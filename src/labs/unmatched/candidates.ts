@@ -1,6 +1,6 @@
 import type { App } from '../../platform/app.ts'
 import { loadAccountNumber } from '../catalog/markers.ts'
-import { isGroupOf } from '../hl7/filing/rules-groups.ts'
+import { markersOf } from '../hl7/filing/rules-groups.ts'
 import { foldName, isSamePatient, numbersOf } from '../hl7/filing/rules-match.ts'
 import { findOrdersByName } from '../orders/reading/by-name.ts'
 import { type LoadedOrder, loadOrders } from '../orders/reading/present.ts'
@@ -46,7 +46,7 @@ async function compare(app: App, order: LoadedOrder, { lab, report, received }: 
       foldName(report.patient.first_name) === foldName(patient?.first_name ?? ''),
     is_dob: patient !== null && report.patient.dob === patient.dob.slice(0, 10),
     overlap: {
-      matched: markers.filter((marker) => received.groups.some((group) => isGroupOf(group, marker))).length,
+      matched: new Set(received.groups.flatMap((group) => markersOf(group, markers))).size,
       ordered: markers.length,
       reported: received.groups.length,
     },

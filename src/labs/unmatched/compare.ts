@@ -1,12 +1,16 @@
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
+import { problem } from '../../platform/problem.ts'
 import { loadAccountNumber } from '../catalog/markers.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
 import { type LoadedOrder, loadOrders } from '../orders/reading/present.ts'
-import { restoredResults } from './documents.ts'
+import { listDocuments, openPdfs, restoredResults } from './documents.ts'
 import { valuesOf } from './queue.ts'
-import { loadReview } from './reviews.ts'
+import { loadReview, openStoredReview } from './reviews.ts'
 import { type ComparedOrder, compareWith, criticalFirst } from './rules-compare.ts'
+import * as store from './store.ts'
+
+type DocumentKey = { raw_result_id: string; document: number }
 
 /** A result with each of its candidates side by side, for the reviewer. Orders of erased users are left out. */
 export async function compareUnmatchedResult(app: App, { team_id }: TeamCaller, id: string) {
@@ -25,7 +29,16 @@ export async function compareUnmatchedResult(app: App, { team_id }: TeamCaller, 
     known.map(async ({ candidate, order }) => compareWith(reported, candidate, await comparedOrder(app, order), users)),
   )
   const values = await valuesOf(app, await restoredResults(document.received, null), patient)
-  return { result, values: criticalFirst(values), comparisons }
+  return { result, values: criticalFirst(values), documents: listDocuments(document.received), comparisons }
+}
+
+/** A document in the message of the lab, counted from 1. */
+export async function unmatchedDocument(app: App, { team_id }: TeamCaller, { raw_result_id: id, document: n }: DocumentKey) {
+  const { review, key, document } = await openStoredReview(app, team_id, id)
+  const { groups } = await restoredResults(document.received, await openPdfs(key, id, await store.readPdfs(app.db, team_id, id)))
+  const found = groups.flatMap(({ documents }) => documents)[n - 1]
+  if (!found) throw problem('DOCUMENT_NOT_AVAILABLE', 'The result has no document with this number. Its comparison lists its `documents`.')
+  return { user_id: review.user_id, bytes: found.bytes }
 }
 
 const comparedOrder = async (app: App, order: LoadedOrder): Promise<ComparedOrder> => ({

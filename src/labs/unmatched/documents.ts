@@ -1,3 +1,4 @@
+import { mediaTypeOf } from '../../contract/labs/result-documents.ts'
 import { openLarge, sealLarge } from '../../platform/sealing/large.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { cutIntoSlices } from '../../platform/shares/slices.ts'
@@ -17,18 +18,27 @@ export type ReviewDocument = {
 
 export type StoredResults = ReturnType<typeof storedResults>
 
-/** Results as JSON, without the bytes of their PDFs. */
+/** Results as JSON, with the media types of their documents instead of the bytes. */
 export const storedResults = (received: OrderResults) => ({
   ...received,
-  groups: received.groups.map(({ documents, ...group }) => ({ ...group, documents: documents.map(({ name }) => ({ name })) })),
+  groups: received.groups.map(({ documents, ...group }) => ({
+    ...group,
+    documents: documents.map(({ name, bytes }) => ({ name, media_type: mediaTypeOf(bytes) })),
+  })),
 })
+
+/** A process of an earlier version stores no media types. */
+export const listDocuments = ({ groups }: StoredResults) =>
+  groups
+    .flatMap(({ documents }) => documents)
+    .map(({ media_type = 'application/octet-stream' }: { media_type?: string }, i) => ({ document: i + 1, media_type }))
 
 /** A multiple of three bytes, so that base64 of the pieces is that of the whole. */
 const PIECE_BYTES = 3 * 64 * 1024
 
 /**
- * The PDFs of each group as JSON, or null if there is none. They are stored apart, because they are large and only accepting a result
- * needs them. JSON.stringify would hold the event loop.
+ * The PDFs of each group as JSON, or null if there is none. They are stored apart, because they are large and only a person
+ * who opens one or accepts the result needs them. JSON.stringify would hold the event loop.
  */
 export async function storedPdfs({ groups }: OrderResults): Promise<Buffer | null> {
   if (!groups.some(({ documents }) => documents.length)) return null

@@ -40,9 +40,15 @@ export const getUnmatchedResult = async (app: App, { team_id }: TeamCaller, id: 
 
 /** A result as the API presents it, and its encrypted part. */
 export async function loadReview(app: App, team_id: string, id: string) {
+  const { review, document } = await openStoredReview(app, team_id, id)
+  return { result: await presentReview(app, team_id, review), document }
+}
+
+export async function openStoredReview(app: App, team_id: string, id: string) {
   const review = await store.findReview(app.db, team_id, id)
   if (!review) throw reviewNotFound()
-  return { result: await presentReview(app, team_id, review), document: await openDocument(app, team_id, review) }
+  const key = await keyOf(app, team_id, review)
+  return { review, key, document: openReview(key, id, review.sealed) }
 }
 
 const reviewNotFound = () =>
@@ -73,10 +79,9 @@ export const resolveUnmatchedResult = (
 /** Locks a review on which the action is allowed. */
 export async function lockReviewable(app: AppInTransaction, team_id: string, id: string, action: ResolutionAction) {
   await store.lockReview(app.db, team_id, id)
-  const review = await store.findReview(app.db, team_id, id)
-  if (!review || !allowedActions(review.status).includes(action)) throw reviewNotFound()
-  const key = await keyOf(app, team_id, review)
-  return { review, key, document: openReview(key, id, review.sealed) }
+  const opened = await openStoredReview(app, team_id, id)
+  if (!allowedActions(opened.review.status).includes(action)) throw reviewNotFound()
+  return opened
 }
 
 /** `pdfs` are those of the result with another key. Without them, they stay as they are. */

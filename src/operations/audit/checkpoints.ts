@@ -11,8 +11,8 @@ export async function checkpointAudit(app: App) {
   if (!team_ids.size && !hasAnchors(app)) return
   for (const head of await writeCheckpoint(app, team_ids))
     await inTransaction(app, async (app) => {
+      await keepHead(app, head)
       if (team_ids.has(head.chain_id))
         await emitForTeam(app, { team_id: head.chain_id, event_type: EVENT_TYPE, key: 'audit', data: head, at: head.at })
-      await keepHead(app, head)
     })
 }

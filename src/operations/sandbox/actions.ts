@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { changeDelivery } from '../../delivery/events/change-log.ts'
 import { eraseAllUsersFromLog } from '../../delivery/events/erasure.ts'
 import { emptyInbox } from '../../delivery/webhooks/inbox.ts'
 import { deleteOrdersOf } from '../../labs/orders/progress/actions.ts'
@@ -33,7 +34,8 @@ export const resetTeam = (app: App, caller: TeamCaller, confirmed_id: string) =>
     const users = await deleteUsersOf(app, team_id)
     await deleteOrphanedSamples(app, team_id)
     await deleteOutcomesOf(app, team_id)
-    await emptyInbox(app, caller)
+    // The owner of the log drops what it holds of the users.
+    await changeDelivery(app, team_id, (app) => emptyInbox(app, caller))
     await setClockOffset(app, team_id, 0)
     return { team_id, users, orders }
   })

@@ -14,5 +14,7 @@ export const eraseNextTeam = (app: App) =>
     await deleteOrphanedReports(app, team_id)
     await deleteOrphanedSamples(app, team_id)
     await eraseTeamFromLog(app, team_id)
+    // The owner of its log drops what it holds.
+    app.wake('team log', team_id)
     return true
   })

@@ -1,5 +1,5 @@
 import { changeDelivery } from '../../delivery/events/change-log.ts'
-import { deleteEventsOfTeam, eraseEvents, runLogErasures } from '../../delivery/events/erasure.ts'
+import { deleteEventsOfTeam, deleteUnmoved, emptyEvents, runLogErasures } from '../../delivery/events/erasure.ts'
 import { deleteAttemptsOfTeam, eraseMessages } from '../../delivery/webhooks/repair/erasure.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 
@@ -14,10 +14,13 @@ export const eraseFromLogs = (app: App) => runLogErasures(app, { users: eraseUse
 /** Each batch tells the owner of the log to read it again. */
 async function eraseUsers(app: App, team_id: string, user_ids: string[]) {
   const eraseBatch = () =>
-    changeDelivery(app, team_id, async (app) => {
-      const { count, nos } = await eraseEvents(app, team_id, user_ids, BATCH)
-      return Math.max(count, await eraseMessages(app, team_id, user_ids, nos, BATCH))
-    })
+    changeDelivery(app, team_id, async (app) =>
+      Math.max(
+        await emptyEvents(app, team_id, user_ids, BATCH),
+        await eraseMessages(app, team_id, user_ids, BATCH),
+        await deleteUnmoved(app, team_id, user_ids, BATCH),
+      ),
+    )
   while ((await eraseBatch()) === BATCH);
 }
 

@@ -31,6 +31,16 @@ function constraintOf({ constraint, message = '' }: ConstraintError) {
 /** A deadlock, a serialization failure, or a team that has just moved to another server of the cluster. The transaction can run again. */
 export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '') || isTeamMoved(error)
 
+const STALE = 'AS003'
+
+/** Another request changed a row after it was read, so a statement that names the earlier revision never succeeds. */
+const isStale = (error: unknown) => (error as { code?: string }).code === STALE
+
+export const staleError = (message: string) => Object.assign(new Error(message), { code: STALE })
+
+/** Work that reads its rows again can start over. */
+export const canStartOver = (error: unknown) => isDeadlock(error) || isStale(error)
+
 /** A function call reached the server that the team has just left. Citus has no SQLSTATE for it. */
 export const isTeamMoved = (error: unknown) =>
   (error as { message?: string }).message === 'cannot execute a distributed query from a query on a shard'
@@ -94,6 +104,6 @@ export const retryRead = <T>(read: () => Promise<T>): Promise<T> =>
 /** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
 export function isDatabaseUnavailable(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
-  if (isTeamMoved(error) || isDiskFull(error)) return true
+  if (isTeamMoved(error) || isStale(error) || isDiskFull(error)) return true
   return code ? /^(08|57P|53|40)/.test(code) || code === READ_ONLY || networkErrors.has(code) : driverErrors.test(message ?? '')
 }

@@ -30,6 +30,24 @@ function runNextSlice(turn = 1) {
   })
 }
 
+/** Long work that can pause wherever it yields. Rules have this form, because they cannot wait. */
+type Steps<T> = Generator<undefined, T>
+
+/** Runs long work in slices. */
+export async function runInSlices<T>(steps: Steps<T>): Promise<T> {
+  const endSlice = cutIntoSlices()
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value
+    const pause = endSlice()
+    if (pause) await pause
+  }
+}
+
+/** Runs work without pauses, where there is little of it. */
+export function runAtOnce<T>(steps: Steps<T>): T {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
+}
+
 /**
  * Cuts long work into slices: call the returned function between steps, and wait if it returns a promise. Work that has not `begun`
  * waits for its first slice too.

@@ -1,6 +1,6 @@
 import { notify } from '../db/connections/notifications.ts'
 import type { Db } from '../db/open.ts'
-import { partsOf } from '../shares/long-list.ts'
+import { partsOf } from '../results/long-list.ts'
 import type { WakeUp } from './wake-up.ts'
 
 /** Commits within this time share a notification. The first after a pause is sent immediately. */

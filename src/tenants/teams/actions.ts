@@ -79,9 +79,12 @@ export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   return team
 }
 
-export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, patch: z.output<typeof TeamPatch>) =>
+type Transact = <T>(app: App, change: (app: AppInTransaction) => Promise<T>) => Promise<T>
+
+/** Changes a team inside `transact`, which opens the transaction. */
+export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, patch: z.output<typeof TeamPatch>, transact: Transact) =>
   rejectDuplicates(app, caller, patch.integration_team_id, () =>
-    inTransaction(app, async (app) => {
+    transact(app, async (app) => {
       const team = await requireTeam(app, caller, team_id, store.lockTeam)
       for (const environment of environments) if (patch[environment]) rules.checkNamedDeployment(deploymentOf(app.config), { environment })
       const settings = patch[app.config.ENVIRONMENT] ?? {}

@@ -4,12 +4,11 @@ import { type SeriesName, series } from '../../contract/wearables/series.ts'
 import { emit, eventRowOfText } from '../../delivery/events/emit.ts'
 import { splitIntoChunks } from '../../delivery/events/rules-size.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
+import type { EventRow } from '../../platform/db/rows/event-rows.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import type { IncomingPush } from './incoming-push.ts'
 import { groupByOrigin, type Origin, sampleWriter } from './rules-present.ts'
 import type { Sample } from './samples/rules-codec.ts'
-
-type Verb = 'created' | 'updated'
 
 /** The source in responses and events, with the fields that older clients read. */
 export const presentSource = (app: App, provider: IncomingPush['provider'], origin: Origin) => ({
@@ -19,17 +18,27 @@ export const presentSource = (app: App, provider: IncomingPush['provider'], orig
 })
 
 /** The events about samples, split into chunks of the maximum event size. */
-export function sampleEvents(app: App, { user, key, provider }: IncomingPush, name: SeriesName, verb: Verb, samples: Sample[]) {
+export function* sampleEvents(
+  app: App,
+  { user, key, provider }: IncomingPush,
+  name: SeriesName,
+  changes: Record<'created' | 'updated', Sample[]>,
+) {
   const row = series[name]
   const { event } = row
-  if (event === null) return []
-  const { user_id } = user
-  return groupByOrigin(row, samples).flatMap(({ origin, samples: group }) => {
-    const frame = { user_id, source: presentSource(app, provider, origin), source_id: sources[provider].id }
+  const rows: EventRow[] = []
+  if (event === null) return rows
+  for (const verb of ['created', 'updated'] as const) {
     const header = eventHeader(app, user, event, `daily.data.${event}.${verb}` as EventName)
-    const chunks = splitIntoChunks(frame, group, sampleWriter(row), app.config.EVENT_MAX_KB)
-    return chunks.map((data) => eventRowOfText(app, key, header, data))
-  })
+    for (const { origin, samples } of groupByOrigin(row, changes[verb])) {
+      const frame = { user_id: user.user_id, source: presentSource(app, provider, origin), source_id: sources[provider].id }
+      for (const data of yield* splitIntoChunks(frame, samples, sampleWriter(row), app.config.EVENT_MAX_KB)) {
+        if (rows.length) yield
+        rows.push(eventRowOfText(app, key, header, data))
+      }
+    }
+  }
+  return rows
 }
 
 /** Historical events have their own key, so that live events never wait for them. */

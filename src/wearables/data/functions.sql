@@ -24,7 +24,7 @@ begin
     )
     select count(*) into written from days_written;
     if written < json_array_length(rows) then
-      raise exception 'another writer changed a day of samples first' using errcode = 'serialization_failure';
+      raise exception 'another writer changed a day of samples first' using errcode = 'AS003';
     end if;
   end if;
   -- Of the user of every day. The row, or the user that a new row refers to, is locked, so deleting the user waits for the days.

@@ -1,7 +1,9 @@
+import { embeddedSeries } from '../../contract/wearables/new-summaries.ts'
 import type { SeriesName } from '../../contract/wearables/series.ts'
 import type { SummaryName } from '../../contract/wearables/summaries.ts'
 import type { App } from '../../platform/app.ts'
 import { Problem } from '../../platform/problem.ts'
+import { runAtOnce } from '../../platform/shares/slices.ts'
 import { type IncomingPush, openPush, type ResourceChanges } from '../data/incoming-push.ts'
 import { dayOf } from '../data/rules-time.ts'
 import { parsePushedSamples, saveSamples } from '../data/samples/ingest.ts'
@@ -51,7 +53,7 @@ export async function saveRecords(app: App, target: Target, records: Records, { 
   const keptSummaries = new Set<string>()
   for (const { resource, items } of records.summaries ?? [])
     for (const chunk of chunks(items, MAX_ITEMS)) {
-      const built = chunk.flatMap((item) => plausible(skips, resource, item, () => buildSummaries(push, resource, [item])) ?? [])
+      const built = chunk.flatMap((item) => plausibleSummaries(push, skips, resource, item))
       if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
       for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
       for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptSummaries.add(`${resource} ${external}`)
@@ -61,7 +63,7 @@ export async function saveRecords(app: App, target: Target, records: Records, { 
   await saveStreams(app, push, records.streams ?? [])
   for (const { name, items } of records.samples ?? [])
     for (const chunk of chunks(items, MAX_SAMPLES)) {
-      const parse = (data: unknown[]) => parsePushedSamples(push, name, data)
+      const parse = (data: unknown[]) => runAtOnce(parsePushedSamples(push, name, data))
       const whole = ifPlausible(() => parse(chunk))
       if (whole.result) for (const item of chunk) skips.note({ kind: name, record: item })
       const parsed = whole.result ? [whole.result] : chunk.flatMap((item) => plausible(skips, name, item, () => parse([item])) ?? [])
@@ -164,11 +166,24 @@ function ifPlausible<T>(parse: () => T): { result: T; problem?: undefined } | { 
   }
 }
 
+/** Builds the summaries of one item, without those of its samples that are not plausible. */
+function plausibleSummaries(push: IncomingPush, skips: Skips, resource: SummaryName, item: Record<string, unknown>) {
+  const build = (item: object) => runAtOnce(buildSummaries(push, resource, [item]))
+  const whole = ifPlausible(() => build(item)).result
+  const samples = Object.entries(embeddedSeries).flatMap(([field, name]) => {
+    const list = item[field]
+    const isPlausible = (sample: unknown) =>
+      plausible(skips, name, sample, () => whole ?? runAtOnce(parsePushedSamples(push, name, [sample])))
+    return Array.isArray(list) ? [[field, list.filter(isPlausible)]] : []
+  })
+  return plausible(skips, resource, item, () => whole ?? build({ ...item, ...Object.fromEntries(samples) })) ?? []
+}
+
 /** Parses one item, or notes why it is left out. */
 function plausible<T>(skips: Skips, kind: string, record: unknown, parse: () => T): T | undefined {
   const { result, problem } = ifPlausible(parse)
   const [loc] = Array.isArray(problem?.detail) ? problem.detail.map(({ loc }) => loc) : []
-  skips.note({ kind, record, fault: problem && { reason: 'implausible', field: fieldOf((loc ?? []).slice(1)) } })
+  skips.note({ kind, record, fault: problem && { reason: 'implausible', field: fieldOf((loc ?? []).slice(2)) } })
   return result
 }
 

@@ -66,8 +66,11 @@ export async function changeApplication(app: AppInTransaction, team_id: string, 
   const client = isSource(provider) && cloudOf(provider) ? await clientFor(app, team_id, provider) : undefined
   if (!client) return
   const now = app.wall()
-  await clients.changeClient(app.db, { team_id, provider }, hashOf(client.client_id), now)
-  await store.resumeJobs(app.db, { team_id, provider, feed: ENROLLMENT }, now)
+  const client_hash = hashOf(client.client_id)
+  const changed = await clients.changeClient(app.db, { team_id, provider }, client_hash, now)
+  const resumed = await store.resumeJobs(app.db, { team_id, provider, feed: ENROLLMENT }, now)
+  // Feeds of an import, or without an application so far, are read only for a recorded one.
+  if (resumed.numUpdatedRows && !changed.numUpdatedRows) await clients.putClient(app.db, team_id, provider, client_hash, now)
 }
 
 const noHistory = { history_from: null, history_to: null, history_end: null }

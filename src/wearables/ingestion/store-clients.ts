@@ -40,7 +40,7 @@ export const changeClient = (
     })
     .where('team_id', '=', team_id)
     .where('provider', '=', provider)
-    .execute()
+    .executeTakeFirstOrThrow()
 }
 
 export const findClient = (db: Db, team_id: string, provider: string) =>

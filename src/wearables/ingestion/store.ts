@@ -166,7 +166,7 @@ export const resumeJobs = (db: Db, { team_id, provider, feed }: { team_id: strin
     .where('team_id', '=', team_id)
     .where('provider', '=', provider)
     .where((eb) => eb.or([eb('feed', '=', feed), eb('tries', '>', 0), eb('due_at', 'is', null)]))
-    .execute()
+    .executeTakeFirstOrThrow()
 
 export type ChangeRow = Selectable<Tables['cloud_changes']>
 

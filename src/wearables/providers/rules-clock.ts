@@ -1,4 +1,5 @@
 import { zoneClock } from '../data/rules-time.ts'
+import { MAX_SESSION_MS } from '../data/summaries/rules-summary.ts'
 
 /** A moment with its offset from UTC in seconds, or in UTC if the offset is unknown. */
 export function withOffset(at: number, offset: number | null) {
@@ -29,6 +30,9 @@ export function offsetOf(text: string) {
 export const daysAround = ({ from, to }: { from: string; to: string }) => ({ first: dayAt(from, -1), last: dayAt(to, 1) })
 
 const dayAt = (instant: string, days: number) => new Date(Date.parse(instant) + days * 86_400_000).toISOString().slice(0, 10)
+
+/** Whether a session can be stored. A cloud refuses a request about a period that ends before it begins or is too long. */
+export const isSession = (from: number, to: number) => from <= to && to - from <= MAX_SESSION_MS
 
 /** Whether an object changed after it was deleted, so that the notification of the deletion came late. */
 export const isLater = (changed: string | null | undefined, deleted: string) => Date.parse(changed ?? '') > Date.parse(deleted)

@@ -32,9 +32,9 @@ export async function newcomer(folder: string, { linked }: { linked: boolean }) 
   if (linked) link(folder)
   const port = await reservePort()
   const addresses = { '127.0.0.1:8080': `127.0.0.1:${port}`, 9099: String(await reservePort()) }
-  const { faults, session } = await follow('README.md', { folder, from: folder, addresses, env: { PORT: String(port) }, prelude })
+  const { faults, skipped, session } = await follow('README.md', { folder, from: folder, addresses, env: { PORT: String(port) }, prelude })
   const stages = [{ name: 'git clone', commands: 1, seconds: cloned - began }, ...stagesOf(session, folder)]
-  return { faults, stages, verified: verifiedIn(session, folder, cloned - began) }
+  return { faults, skipped, stages, verified: verifiedIn(session, folder, cloned - began) }
 }
 
 /** Clones the checkout with its uncommitted changes. */

@@ -11,9 +11,9 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { AreaField, Checkbox, SelectField } from '../../ui/forms.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Reveal, revealHeaders } from '../../ui/reveal.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { Candidate, type Comparison } from './candidate.tsx'
+import { ReportedDocuments, Values } from './reported-content.tsx'
 import { Interpretation, patientOf, ReviewStatus } from './unmatched.tsx'
 
 type Compared = Awaited<ReturnType<typeof api.compareUnmatchedResult>>
@@ -28,14 +28,14 @@ export function UnmatchedResultDetail({ params: { raw_result_id = '' } }: PagePr
   )
   return (
     <DetailPage query={compared} title="Unmatched result" up={up}>
-      {(compared) => <ResultView compared={compared} isRevealed={reason !== null} onReveal={setReason} />}
+      {(compared) => <ResultView compared={compared} reason={reason} onReveal={setReason} />}
     </DetailPage>
   )
 }
 
-type ViewProps = { compared: Compared; isRevealed: boolean; onReveal: (reason: string | null) => void }
+type ViewProps = { compared: Compared; reason: string | null; onReveal: (reason: string | null) => void }
 
-function ResultView({ compared: { result, values, comparisons }, isRevealed, onReveal }: ViewProps) {
+function ResultView({ compared: { result, values, documents, comparisons }, reason, onReveal }: ViewProps) {
   const [accepting, setAccepting] = useState<Comparison>()
   const [isResolving, setIsResolving] = useState(false)
   const canAccept = can('data.change') && result.allowed_actions.includes('accept')
@@ -58,7 +58,8 @@ function ResultView({ compared: { result, values, comparisons }, isRevealed, onR
       </PageHeader>
       <div class="columns">
         <div class="stack">
-          <Values values={values} />
+          <Values values={values} documents={documents} />
+          <ReportedDocuments raw_result_id={result.id} documents={documents} reason={reason} onReveal={onReveal} />
           {comparisons.map((comparison) => (
             <Candidate
               key={comparison.order_id}
@@ -75,7 +76,7 @@ function ResultView({ compared: { result, values, comparisons }, isRevealed, onR
             </Card>
           )}
         </div>
-        <About result={result} isRevealed={isRevealed} onReveal={onReveal} />
+        <About result={result} isRevealed={reason !== null} onReveal={onReveal} />
       </div>
       {accepting && <Accept result={result} comparison={accepting} onClose={() => setAccepting(undefined)} />}
       {isResolving && <Resolve result={result} onClose={() => setIsResolving(false)} />}
@@ -83,37 +84,9 @@ function ResultView({ compared: { result, values, comparisons }, isRevealed, onR
   )
 }
 
-const Values = ({ values }: Pick<Compared, 'values'>) => (
-  <Card bare title="Values in the message">
-    {values.length ? (
-      <Table
-        label="Values in the message, critical first"
-        rows={values}
-        keyOf={(value) => String(values.indexOf(value))}
-        columns={valueColumns}
-      />
-    ) : (
-      <EmptyState title="No values">The message has no values. It may have a document.</EmptyState>
-    )}
-  </Card>
-)
+type AboutProps = { result: Result; isRevealed: boolean; onReveal: ViewProps['onReveal'] }
 
-const valueColumns: Column<Compared['values'][number]>[] = [
-  { name: 'Measurement', cell: ({ name }) => name },
-  {
-    name: 'Value',
-    cell: ({ result, unit, notes }) => (
-      <>
-        {result} {unit}
-        {notes && <div class="small muted breaks">{notes}</div>}
-      </>
-    ),
-  },
-  { name: 'Range', wide: true, cell: ({ reference_range }) => reference_range },
-  { name: 'Interpretation', cell: ({ interpretation }) => <Interpretation value={interpretation} /> },
-]
-
-const About = ({ result, isRevealed, onReveal }: Omit<ViewProps, 'compared'> & { result: Result }) => (
+const About = ({ result, isRevealed, onReveal }: AboutProps) => (
   <Card title="In the message" actions={<Reveal isRevealed={isRevealed} onReveal={onReveal} onMask={() => onReveal(null)} />}>
     <DescriptionList
       items={[

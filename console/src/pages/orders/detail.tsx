@@ -13,7 +13,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { revealHeaders } from '../../ui/reveal.tsx'
 import { Tabs, useTab } from '../../ui/tabs.tsx'
 import { CancelOrder, RescheduleOrder } from './actions.tsx'
-import { Documents } from './documents.tsx'
+import { OrderDocuments } from './documents.tsx'
 import { EventHistory } from './history.tsx'
 import { Lifecycle } from './lifecycle.tsx'
 import type { Order } from './list.tsx'
@@ -91,7 +91,7 @@ function OrderView({ order, reason, onReveal }: OrderViewProps) {
             />
             {tab === 'results' && <Results order={order} />}
             {tab === 'history' && <EventHistory order={order} />}
-            {tab === 'documents' && <Documents order={order} reason={reason} onReveal={onReveal} />}
+            {tab === 'documents' && <OrderDocuments order={order} reason={reason} onReveal={onReveal} />}
             {tab === 'messages' && <OrderMessages order={order} />}
           </div>
         </div>

@@ -5,7 +5,7 @@ import { Sparkline } from '../../charts/sparkline.tsx'
 import { isSandbox } from '../../clock.ts'
 import { formatDate, humanize, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
-import { useSearchParams } from '../../router.tsx'
+import { Link, useSearchParams } from '../../router.tsx'
 import { Card, EmptyState } from '../../ui/basics.tsx'
 import { type Column, QueryView, Table } from '../../ui/table.tsx'
 import { CriticalNotice } from './acknowledge.tsx'
@@ -13,19 +13,24 @@ import type { Order } from './list.tsx'
 import { hasResults, Interpretation, OrderInterpretation } from './status.tsx'
 import { loadTrends, type Trends } from './trends.ts'
 
-type OrderResults = Awaited<ReturnType<typeof api.getResults>>
+export type OrderResults = Awaited<ReturnType<typeof api.getResults>>
 type Result = OrderResults['results'][number]
+type LabDocument = NonNullable<OrderResults['documents']>[number]
 
 const sortRank: Record<string, number> = { critical: 0, abnormal: 1, unknown: 2, normal: 3 }
 
+export const useResults = (order: Order) =>
+  useQuery(hasResults(order) ? `results:${order.id} ${order.last_event.id}` : null, () =>
+    api.getResults({ params: { order_id: order.id } }),
+  )
+
 /** Sorts critical and abnormal results first. */
 export function Results({ order }: { order: Order }) {
-  const key = hasResults(order) ? `results:${order.id} ${order.last_event.id}` : null
-  const results = useQuery(key, () => api.getResults({ params: { order_id: order.id } }))
+  const results = useResults(order)
   const trends = useQuery(results.data ? `trends:${order.user_id} ${order.id}` : null, () => loadTrends(order))
   // A link to an open critical result says so, because a correction may have lowered the interpretation.
   const isCritical = useSearchParams().has('review') || order.interpretation === 'critical'
-  if (!key) return <NoResultsYet order={order} />
+  if (!hasResults(order)) return <NoResultsYet order={order} />
   return (
     <div class="stack">
       {isCritical && <CriticalNotice order_id={order.id} result_version={results.data?.metadata.result_version ?? undefined} />}
@@ -35,8 +40,9 @@ export function Results({ order }: { order: Order }) {
         actions={results.data && <OrderInterpretation value={{ ...order, interpretation: results.data.metadata.interpretation }} />}
       >
         <QueryView query={results}>
-          {({ results, missing_results }) => (
+          {({ results, missing_results, documents }) => (
             <>
+              <LabDocuments documents={documents ?? []} order_id={order.id} />
               <Table
                 label="Results"
                 rows={[...results].sort((a, b) => (sortRank[a.interpretation] ?? 2) - (sortRank[b.interpretation] ?? 2))}
@@ -51,6 +57,15 @@ export function Results({ order }: { order: Order }) {
     </div>
   )
 }
+
+/** A document can contain findings that are in no value. */
+const LabDocuments = ({ documents, order_id }: { documents: LabDocument[]; order_id: string }) =>
+  documents.length > 0 && (
+    <p class="body">
+      The lab sent {pluralize(documents.length, 'document')} with this report.{' '}
+      <Link to={`/orders/${order_id}?tab=documents`}>Read the documents</Link>
+    </p>
+  )
 
 const buildColumns = (trends: Trends): Column<Result>[] => [
   {

@@ -1,9 +1,11 @@
 import type { AppInTransaction } from '../../../platform/app.ts'
 import * as store from './store-erasure.ts'
 
-/** Erases a batch of what webhooks have of users, with the parked messages of these events, and returns how many rows. The log is locked. */
-export async function eraseMessages({ db }: AppInTransaction, team_id: string, user_ids: string[], nos: number[], limit: number) {
-  if (nos.length) await store.deleteParked(db, team_id, nos)
+/** Erases a batch of what webhooks have of users, with the parked messages of emptied events, and returns how many rows. */
+export async function eraseMessages({ db }: AppInTransaction, team_id: string, user_ids: string[], limit: number) {
+  await store.lockParkingCursors(db, team_id)
+  await store.deleteEmptiedParked(db, team_id)
+  await store.deleteEmptyKeys(db, team_id)
   return Math.max(await store.emptyAttempts(db, team_id, user_ids, limit), await store.deleteInboxMessages(db, team_id, user_ids, limit))
 }
 

@@ -1,6 +1,6 @@
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
-import { type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
+import { cursorAt, type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { changeAtEnd } from '../../events/change-log.ts'
 import { COUNT_LIMIT, positionsOf, segmentsOf } from '../backlog.ts'
@@ -18,18 +18,22 @@ type Query = PageQuery & { no?: number | null | undefined }
 export async function listWebhookMessages(app: App, caller: ManagementCaller, path: WebhookPath, { limit, next_cursor, no }: Query) {
   const webhook = await requireWebhook(app, caller, path)
   if (no) {
-    const data = (await listPending(app, webhook, no - 1, 1)).filter(({ sequence }) => sequence === no)
+    const data = (await listPending(app, webhook, no - 1, 1)).found.filter(({ sequence }) => sequence === no)
     return { data, next_cursor: null, position: await describePosition(app, webhook, no) }
   }
   const page = pageAfter(next_cursor, limit, isPosition)
-  const found = await listPending(app, webhook, Number(page.after?.at ?? 0), limit + 1)
+  const { found, upto_no } = await listPending(app, webhook, Number(page.after?.at ?? 0), limit + 1)
   const { rows, next_cursor: next } = pageOf(found, page, ({ sequence, event_id }) => ({ at: String(sequence), id: event_id }))
-  return { data: rows, next_cursor: next }
+  const examined = upto_no === null ? null : cursorAt({ at: String(upto_no), id: webhook.id })
+  return { data: rows, next_cursor: next ?? examined }
 }
 
+/** Pending messages after a position. Unless the rest was examined too, `upto_no` is the last position that was. */
 async function listPending(app: App, webhook: WebhookRow, after_no: number, limit: number) {
-  const found = [...(await listParked(app, webhook, after_no, limit)), ...(await listUnread(app, webhook, after_no, limit))]
-  return found.toSorted((a, b) => a.sequence - b.sequence).slice(0, limit)
+  const { messages, upto_no } = await listUnread(app, webhook, after_no, limit)
+  const all = [...(await listParked(app, webhook, after_no, limit)), ...messages]
+  const found = all.filter(({ sequence }) => upto_no === null || sequence <= upto_no)
+  return { found: found.toSorted((a, b) => a.sequence - b.sequence).slice(0, limit), upto_no }
 }
 
 const isPosition = (text: string) => /^\d{1,15}$/.test(text)
@@ -47,13 +51,13 @@ async function listParked({ db }: App, webhook: WebhookRow, after_no: number, li
 async function listUnread({ db, wall }: App, webhook: WebhookRow, after_no: number, limit: number) {
   const { team_id, id: webhook_id } = webhook
   const [position] = await positionsOf(db, team_id, [webhook])
-  if (!position) return []
+  if (!position) return { messages: [], upto_no: null }
   const { cursor } = position
-  const events = await readUnread(db, team_id, position, after_no, limit)
+  const { events, upto_no } = await readUnread(db, team_id, position, after_no, limit)
   const queues = events.map(({ queue }) => queue)
   const parked = await positions.countParked(db, { team_id, webhook_id }, queues)
-  const [waiting] = cursor.retry_at === null ? [] : await readUnread(db, team_id, position, cursor.after_no, 1)
-  return events.map((event) => {
+  const [waiting] = cursor.retry_at === null ? [] : (await readUnread(db, team_id, position, cursor.after_no, 1)).events
+  const messages = events.map((event) => {
     const behind = parked.get(event.queue) ?? 0
     const isWaiting = event.no === waiting?.no
     return {
@@ -63,19 +67,24 @@ async function listUnread({ db, wall }: App, webhook: WebhookRow, after_no: numb
       next_try_at: behind || (waiting && !isWaiting) ? null : nextAttemptAt(webhook, waiting ? cursor.retry_at : wall()),
     }
   })
+  return { messages, upto_no }
 }
 
 type UnreadPosition = Awaited<ReturnType<typeof positionsOf>>[number]
 
-/** Messages that the cursor has not reached, with their queues. Of the events after it, 10,000 are examined. */
+/** Messages that the cursor has not reached, with their queues. If 10,000 events hold too few of them, `upto_no` is the last of these. */
 async function readUnread(db: App['db'], team_id: string, { cursor, versions }: UnreadPosition, after_no: number, limit: number) {
   const events: (backlog.PendingEvent & { queue: string })[] = []
+  let budget = COUNT_LIMIT
   for (const segment of segmentsOf(cursor, versions, after_no)) {
-    if (events.length >= limit) break
-    const found = await backlog.listSegment(db, team_id, segment, limit - events.length, COUNT_LIMIT)
+    const found = await backlog.listSegment(db, team_id, segment, limit - events.length, budget)
     events.push(...found.map((event) => ({ ...event, queue: keyOf(segment.filter.ordering, event) })))
+    if (events.length >= limit) break
+    const { examined, upto_no } = await backlog.countSegment(db, team_id, segment, budget)
+    budget -= examined
+    if (budget === 0) return { events, upto_no }
   }
-  return events
+  return { events, upto_no: null }
 }
 
 const presentPending = ({ id, event_type, no, created_at }: backlog.PendingEvent, key: string) => ({

@@ -8,6 +8,7 @@ import * as pipelines from '../../pipelines/access.ts'
 import { positionsOf, segmentsOf } from '../backlog.ts'
 import { deletePassedFilters } from '../sending/store-cursors.ts'
 import { findByIds } from '../store.ts'
+import { deleteEmptyKeys } from './store-erasure.ts'
 import { pruneJobs } from './store-jobs.ts'
 import * as store from './store-retention.ts'
 
@@ -38,7 +39,7 @@ async function expireBefore(app: App, before: string) {
 
 async function expireTeam(app: AppInTransaction, team_id: string, before: string) {
   const { no } = await findLastBefore(app.db, team_id, before)
-  const cursors = await store.lockCursorsBefore(app.db, team_id, no)
+  const cursors = (await store.lockCursors(app.db, team_id)).filter(({ after_no }) => after_no < no)
   const webhooks = await findByIds(
     app.db,
     team_id,
@@ -55,9 +56,10 @@ async function expireTeam(app: AppInTransaction, team_id: string, before: string
       last_no = found.last_no ?? last_no
     }
     await store.moveCursor(app.db, team_id, { ...row, last_no, done: row.done.filter((done) => done > no), after_no: no, after_at: before })
-    await deletePassedFilters(app.db, team_id, row.webhook_id, no)
   }
+  await deletePassedFilters(app.db, team_id)
   await store.moveReplays(app.db, team_id, no, app.wall())
   const parked = await store.deleteExpiredParked(app.db, team_id, before)
+  await deleteEmptyKeys(app.db, team_id)
   return { messages: messages + parked, destinations: await pipelines.moveDestinations(app.db, team_id, { no, at: before }) }
 }

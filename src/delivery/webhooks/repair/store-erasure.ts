@@ -1,26 +1,22 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
-/**
- * Deletes parked messages of these events, and keys left without one. The cursors are locked first, so that no outcome is recorded
- * meanwhile.
- */
-export async function deleteParked(db: Db, team_id: string, nos: number[]) {
-  await sql`
-    select from webhook_cursors where team_id = ${team_id} and webhook_id in (
-      select webhook_id from parked_messages where team_id = ${team_id} and no = any(${nos}::bigint[])
-    ) order by webhook_id for update`.execute(db)
-  const { rows } = await sql<{ webhook_id: string; key: string }>`
-    delete from parked_messages where team_id = ${team_id} and no = any(${nos}::bigint[]) returning webhook_id, key`.execute(db)
-  if (rows.length) await deleteEmptyKeys(db, team_id, rows)
-}
-
-/** Deletes those of these parked keys that have no message. */
-export const deleteEmptyKeys = (db: Db, team_id: string, keys: { webhook_id: string; key: string }[]) =>
+/** Locks the cursors of webhooks with parked keys, so that no outcome of them is recorded until the transaction ends. */
+export const lockParkingCursors = (db: Db, team_id: string) =>
   sql`
-    delete from parked p
-    using unnest(${keys.map(({ webhook_id }) => webhook_id)}::uuid[], ${keys.map(({ key }) => key)}::text[]) as k (webhook_id, key)
-    where p.team_id = ${team_id} and p.webhook_id = k.webhook_id and p.key = k.key
+    select from webhook_cursors where team_id = ${team_id} and webhook_id in (select webhook_id from parked where team_id = ${team_id})
+    order by webhook_id for update`.execute(db)
+
+/** Deletes parked messages whose event was emptied. The owner may have parked one after that. */
+export const deleteEmptiedParked = (db: Db, team_id: string) =>
+  sql`
+    delete from parked_messages m using events e
+    where m.team_id = ${team_id} and e.team_id = ${team_id} and e.no = m.no and e.logged_at = m.logged_at and e.sealed is null`.execute(db)
+
+/** Deletes parked keys without messages. */
+export const deleteEmptyKeys = (db: Db, team_id: string) =>
+  sql`
+    delete from parked p where team_id = ${team_id}
       and not exists (select from parked_messages m where m.team_id = ${team_id} and m.webhook_id = p.webhook_id and m.key = p.key)`.execute(
     db,
   )

@@ -3,7 +3,6 @@ import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Segment } from '../store-backlog.ts'
-import { deleteEmptyKeys } from './store-erasure.ts'
 
 /** Deletes attempts of any team that were made while their day had no partition of its own. */
 export const deleteFromDefault = (db: Db, before: string) =>
@@ -24,13 +23,12 @@ export async function listTeamsBehind(db: Db, before: string) {
 
 type Cursor = Pick<Selectable<Tables['webhook_cursors']>, 'webhook_id' | 'last_no' | 'done'>
 
-/** Locks the cursors of a team before a position. */
-export const lockCursorsBefore = (db: Db, team_id: string, no: number): Promise<Cursor[]> =>
+/** Locks the cursors of a team. Parked messages of those that are further may expire too. */
+export const lockCursors = (db: Db, team_id: string) =>
   db
     .selectFrom('webhook_cursors')
-    .select(['webhook_id', 'last_no', 'done'])
+    .select(['webhook_id', 'after_no', 'last_no', 'done'])
     .where('team_id', '=', team_id)
-    .where('after_no', '<', no)
     .orderBy('webhook_id')
     .forUpdate()
     .execute()
@@ -59,10 +57,9 @@ export const moveReplays = (db: Db, team_id: string, no: number, now: string) =>
     update webhook_jobs set after_no = ${no}, decided = array(select d from unnest(decided) as d where d > ${no}), updated_at = ${now}
     where team_id = ${team_id} and state = 'running' and kind = 'replay' and after_no < ${no}`.execute(db)
 
-/** Deletes parked messages from before a time, with keys left without one, and returns how many. */
+/** Deletes parked messages from before a time, and returns how many. */
 export async function deleteExpiredParked(db: Db, team_id: string, before: string) {
-  const { rows } = await sql<{ webhook_id: string; key: string }>`
-    delete from parked_messages where team_id = ${team_id} and logged_at < ${before} returning webhook_id, key`.execute(db)
-  if (rows.length) await deleteEmptyKeys(db, team_id, rows)
-  return rows.length
+  const { numAffectedRows } = await sql`
+    delete from parked_messages where team_id = ${team_id} and logged_at < ${before}`.execute(db)
+  return Number(numAffectedRows)
 }

@@ -21,6 +21,7 @@ export async function takeWebhooks(
   { worker, held }: { worker: string; held: store.HeldCursor[] },
 ): Promise<LoadedWebhook[]> {
   const cursors = await store.takeCursors(db, team_id, worker, held)
+  await store.deletePassedFilters(db, team_id)
   const webhooks = await store.listWebhooks(db, team_id)
   const states = new Map(webhooks.map((state) => [state.id, state]))
   const versions = await listVersions(db, team_id, webhooks)

@@ -19,18 +19,19 @@ export async function recordChanges(app: App, team_id: string, changes: Change[]
   if (isPlain) return isRecorded(changes, await store.recordOutcomes(app.db, team_id, changes)) ? [] : undefined
   let conflicts: Awaited<ReturnType<typeof store.recordOutcomes>> = []
   return inTransaction(app, async (app) => {
-    const states: store.WebhookState[] = []
+    const recorded: RecordedHealth[] = []
     for (const change of unhealthy.toSorted((a, b) => (a.cursor.webhook_id < b.cursor.webhook_id ? -1 : 1))) {
-      const state = await recordHealth(app, team_id, change)
-      if (state) states.push(state)
+      const health = await recordHealth(app, team_id, change)
+      if (health) recorded.push(health)
     }
     conflicts = await store.recordOutcomes(app.db, team_id, changes)
     if (conflicts.length) throw conflict
+    for (const { state, because } of recorded) if (because) await emitDisabled(app, team_id, state.id, because)
     await emitExhausted(
       app,
       changes.flatMap(({ attempts }) => attempts),
     )
-    return states
+    return recorded.map(({ state }) => state)
   }).catch((error: unknown) => {
     if (error !== conflict) throw error
     return isRecorded(changes, conflicts) ? presentStates(app, team_id, unhealthy) : undefined
@@ -55,6 +56,8 @@ const isHealthy = ({ state, outcomes }: Change) =>
   outcomes.every(({ outcome }) => outcome.ok) &&
   (outcomes.length === 0 || (state.failures === 0 && state.first_failure_at === null && !state.paused_until))
 
+type RecordedHealth = { state: store.WebhookState; because: string | null }
+
 /** Written only when a webhook fails or recovers, so that a healthy webhook's row never is. */
 async function recordHealth(app: AppInTransaction, team_id: string, { cursor, outcomes }: Change) {
   const row = await lockHealth(app.db, team_id, cursor.webhook_id)
@@ -70,12 +73,11 @@ async function recordHealth(app: AppInTransaction, team_id: string, { cursor, ou
   }
   const { first_failure_at, last_failure_at, clock_started_at } = health
   const { failures, trips, paused_until } = breaker
-  const updated = await updateWebhook(app.db, team_id, cursor.webhook_id, {
+  const state = await updateWebhook(app.db, team_id, cursor.webhook_id, {
     ...{ failures, trips, paused_until, first_failure_at, last_failure_at, clock_started_at },
     ...(because ? { disabled_at: app.wall(), disabled_because: because } : {}),
   })
-  if (because) await emitDisabled(app, team_id, cursor.webhook_id, because)
-  return updated
+  return { state, because }
 }
 
 /** Nothing is sent until the webhook is enabled again. Pending messages are kept. */

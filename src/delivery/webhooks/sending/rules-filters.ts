@@ -5,6 +5,12 @@ import { matches } from '../../events/rules.ts'
 export const versionAt = (versions: FilterVersion[], no: number) =>
   versions.find(({ upto_no }) => upto_no === null || no <= upto_no) as FilterVersion
 
+/** The types that the present filter takes, if it holds for everything after a position. */
+export function filterAfter(versions: FilterVersion[], no: number) {
+  const { upto_no, filter_types } = versionAt(versions, no + 1)
+  return upto_no === null ? filter_types : null
+}
+
 /** Whether a webhook receives an event. An event whose user was erased counts too, so that the numbers of the others stay. */
 export const isMessage = ({ filter_types }: FilterVersion, { deliverable, event_type }: Pick<LoggedEvent, 'deliverable' | 'event_type'>) =>
   deliverable && takes(filter_types, event_type)

@@ -135,11 +135,8 @@ export function recordOutcomes(db: Db, team_id: string, changes: CursorChange[])
 /** Records an attempt for a message that is at no cursor. */
 export const logAttempt = (db: Db, attempt: NewAttempt) => db.insertInto('attempts').values(attempt).execute()
 
-/** Deletes the versions of filters that a cursor has passed. */
-export const deletePassedFilters = (db: Db, team_id: string, webhook_id: string, after_no: number) =>
-  db
-    .deleteFrom('webhook_filters')
-    .where('team_id', '=', team_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('upto_no', '<=', after_no)
-    .execute()
+/** Deletes the versions of filters that the cursors of a team have passed. */
+export const deletePassedFilters = (db: Db, team_id: string) =>
+  sql`
+    delete from webhook_filters f using webhook_cursors c
+    where f.team_id = ${team_id} and c.team_id = ${team_id} and c.webhook_id = f.webhook_id and f.upto_no <= c.after_no`.execute(db)

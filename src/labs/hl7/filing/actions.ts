@@ -85,10 +85,11 @@ export async function recordOn(app: AppInTransaction, order: LoadedOrder, receiv
     order,
     received.groups.map(({ filler_number }) => filler_number),
   )
-  const { unknown_tests, ...report } = await newReport(app, order, received, isDone)
+  const { unknown_tests, finishes, ...report } = await newReport(app, order, received, isDone)
   const comments = received.groups.filter(isComment)
-  const isEmpty = [report.results, report.missing_results, report.removed, report.documents, comments].every((list) => !list.length)
-  return { order: isEmpty ? order : await recordReport(app, order, report), hasUnknownTests: unknown_tests.length > 0 }
+  const contents = [report.results, report.missing_results, report.removed, report.documents, comments]
+  const isNews = finishes || contents.some((list) => list.length)
+  return { order: isNews ? await recordReport(app, order, report) : order, hasUnknownTests: unknown_tests.length > 0 }
 }
 
 async function newReport(app: App, order: LoadedOrder, received: OrderResults, isDone: boolean) {

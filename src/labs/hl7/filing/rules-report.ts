@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
 import type { BiomarkerResult, NewMissingResult, PerformingLaboratory, ResultStatus } from '../../../contract/labs/results.ts'
-import { type RemovedResult, type ReportedResult, slugOf } from '../../results/rules.ts'
+import { keyOf, type RemovedResult, type ReportedResult, slugOf, storedKeyOf } from '../../results/rules.ts'
 import type { PerformingLab } from '../messages/rules-performing-lab.ts'
 import type { Observation, ResultGroup } from '../messages/rules-results.ts'
 import { failureOfRejection } from '../messages/rules-statuses.ts'
-import { finishedMarkers, isFinalStatus, isFinished, isGroupOf, unknownTests } from './rules-groups.ts'
+import { type Finished, finishedBy, finishesMore, isFinished, unknownTests } from './rules-finished.ts'
+import { isGroupFinal, markersOf } from './rules-groups.ts'
 
 /** The results that a lab sent for one order. */
 export type OrderResults = { notes: string[]; groups: ResultGroup[] }
@@ -16,20 +17,22 @@ export type Context = {
   isComplete: boolean
   /** A person said that the lab has reported everything. */
   isDone?: boolean | undefined
-  previous?: { results: BiomarkerResult[]; finished?: Record<string, boolean> } | undefined
+  previous?: (Partial<Finished> & { results: BiomarkerResult[] }) | undefined
 }
 
 /** The report of an order. It is final once every ordered marker is, or a person says so; a status that no table has is never final. */
 export function reportOf(received: OrderResults, context: Context) {
   const rows = received.groups.flatMap((group) => rowsOf(group, context.ordered))
-  const reported = distinct(rows.flatMap((row) => (row.result ? [{ ...row.result, panel: row.panel }] : [])))
-  const results = reported.filter((result) => !isLate(result, context))
-  const finished = finishedMarkers(received.groups, context)
-  const isFinal = isFinished(received.groups, finished, context, reported)
+  const reported = distinct(rows.flatMap((row) => (row.result ? [{ ...row.result, group: row.group }] : [])))
+  const stored = new Map((context.previous?.results ?? []).map((result) => [keyOf(result), result]))
+  const current = reported.filter((result) => !isLate(result, stored.get(storedKeyOf(context.ordered, result))))
+  const { groups, telling } = currentGroups(received.groups, rows, { reported, current })
+  const finished = finishedBy(telling, context)
+  const isFinal = isFinished(groups, finished, context)
   const times = (field: 'collected_at' | 'received_at' | 'reported_at') => received.groups.flatMap((group) => group[field] ?? []).sort()
   return {
     status: context.isComplete ? ('corrected' as const) : isFinal ? ('final' as const) : ('partial' as const),
-    results,
+    results: current.map(({ group: _, ...result }) => result),
     missing_results: rows.flatMap((row) => row.missing ?? []),
     removed: rows.flatMap((row) => row.removed ?? []),
     collected_at: times('collected_at')[0] ?? null,
@@ -39,35 +42,55 @@ export function reportOf(received: OrderResults, context: Context) {
     performing_laboratories: received.groups.flatMap(({ observations }) =>
       observations.flatMap(({ performing_lab: lab }) => (lab ? laboratoryOf(lab) : [])),
     ),
-    finished,
+    ...finished,
+    /** Whether an order that is not complete gets closer to it, even by a report without content. */
+    finishes: !context.isComplete && (isFinal || finishesMore(finished, context)),
     /** Tests that may be the ordered ones, for a person to review. A complete order has none. */
-    unknown_tests: isFinal || context.isComplete ? [] : unknownTests(received.groups, context.ordered),
+    unknown_tests: isFinal || context.isComplete ? [] : unknownTests(groups, finished, context),
     control_number: received.groups.find(({ filler_number }) => filler_number)?.filler_number ?? null,
   }
 }
 
-type Row = { panel: string; result?: ReportedResult; missing?: NewMissingResult[]; removed?: RemovedResult[] }
+type Row = { group: ResultGroup; result?: ReportedResult; missing?: NewMissingResult[]; removed?: RemovedResult[] }
+type OfGroup = ReportedResult & { group: ResultGroup }
+
+/** The groups besides those that were overtaken, and of these the ones that say more than that a test is pending. */
+function currentGroups(groups: ResultGroup[], rows: Row[], { reported, current }: { reported: OfGroup[]; current: OfGroup[] }) {
+  const withResults = new Set(reported.map(({ group }) => group))
+  const telling = new Set([...current, ...rows.filter(({ missing, removed }) => missing || removed)].map(({ group }) => group))
+  const isCurrent = (group: ResultGroup) => telling.has(group) || !withResults.has(group)
+  const isTelling = (group: ResultGroup) => telling.has(group) || (!withResults.has(group) && isGroupFinal(group))
+  return { groups: groups.filter(isCurrent), telling: groups.filter(isTelling) }
+}
 
 function rowsOf(group: ResultGroup, ordered: OrderedMeasurements): Row[] {
-  const panel = group.code.local ?? group.code.loinc ?? ''
-  const rows = group.observations.map((observation): Row => ({ panel, ...rowOf(observation, group) }))
+  const rows = group.observations.map((observation): Row => ({ group, ...rowOf(observation, group, ordered) }))
   if (group.status !== 'cancelled' || group.observations.length) return rows
   const cancelled = cancelledNames(group, ordered)
-  return [{ panel, missing: cancelled.map((name) => ({ ...name, ...failureOf(group, []) })), removed: cancelled }]
+  return [{ group, missing: cancelled.map((name) => ({ ...name, ...failureOf(group, []) })), removed: cancelled }]
 }
 
 const nameOf = ({ code, sub_id }: Observation) => ({ loinc: code.loinc, provider_id: code.local, name: code.name, sub_id })
 
-function rowOf(observation: Observation, group: ResultGroup): Omit<Row, 'panel'> {
+function rowOf(observation: Observation, group: ResultGroup, ordered: OrderedMeasurements): Omit<Row, 'group'> {
   const name = nameOf(observation)
   if (observation.status === 'not_a_result') return {}
   if (observation.status === 'deleted') return { removed: [name] }
   if (observation.status === 'wrong_patient') return { result: withdrawn(name, group) }
   if (observation.status === 'cancelled') return { missing: [{ ...name, ...failureOf(group, textsOf(observation)) }], removed: [name] }
-  // U repeats no value, and a comment can stand in for one.
+  // A comment can stand in for a value.
   const text = observation.value?.text ?? observation.notes.join('\n')
-  return text ? { result: { ...name, ...measured(observation, group), result: text } } : {}
+  if (text) return { result: { ...name, ...measured(observation, group), result: text } }
+  return isLeftOut(observation, ordered) ? { missing: [{ ...name, ...failureOf(group, []) }] } : {}
 }
+
+/** A final measurement of the order without a value. U repeats no value, and other lines without one are headings. */
+const isLeftOut = ({ status, status_code, code }: Observation, ordered: OrderedMeasurements) =>
+  ['final', 'corrected'].includes(status) &&
+  status_code.toUpperCase() !== 'U' &&
+  ordered.markers.some(({ expected_results }) =>
+    expected_results.includes(slugOf(ordered, { loinc: code.loinc, provider_id: code.local }) ?? ''),
+  )
 
 const textsOf = ({ value, notes }: Observation) => [...(value ? [value.text] : []), ...notes]
 
@@ -109,7 +132,7 @@ const withdrawn = (name: ReturnType<typeof nameOf>, group: ResultGroup): Reporte
 
 /** The measurements of a canceled test: those of its marker, or the test itself if it was not ordered. */
 function cancelledNames(group: ResultGroup, ordered: OrderedMeasurements): RemovedResult[] {
-  const slugs = ordered.markers.filter((marker) => isGroupOf(group, marker)).flatMap(({ expected_results }) => expected_results)
+  const slugs = markersOf(group, ordered.markers).flatMap(({ expected_results }) => expected_results)
   if (slugs.length) return slugs.map((slug) => ({ slug }))
   return [{ loinc: group.code.loinc, provider_id: group.code.local, name: group.code.name }]
 }
@@ -129,28 +152,27 @@ function failureInText(text: string) {
 }
 
 /** One result per measurement and sub-ID: the last one of a panel. Another panel with the same measurement keeps its own. */
-function distinct(results: (ReportedResult & { panel: string })[]): ReportedResult[] {
-  const byKey = new Map<string, ReportedResult & { panel: string }>()
+function distinct(results: OfGroup[]): OfGroup[] {
+  const byKey = new Map<string, OfGroup>()
+  const panelOf = ({ group: { code } }: OfGroup) => code.local ?? code.loinc ?? ''
   for (const result of results) {
     const keyOf = (sub_id: string | null | undefined) => [result.loinc ?? result.provider_id ?? result.name, sub_id].join(' ')
     const taken = byKey.get(keyOf(result.sub_id))
-    const sub_id = taken && taken.panel !== result.panel ? [result.panel, result.sub_id].filter(Boolean).join('/') : (result.sub_id ?? null)
+    const isOther = taken && panelOf(taken) !== panelOf(result)
+    const sub_id = isOther ? [panelOf(result), result.sub_id].filter(Boolean).join('/') : (result.sub_id ?? null)
     byKey.set(keyOf(sub_id), { ...result, sub_id })
   }
-  return [...byKey.values()].map(({ panel: _, ...result }) => result)
+  return [...byKey.values()]
 }
 
+const isFinalStatus = (status: string | null | undefined) => !status || status === 'final' || status === 'corrected'
+
 /** A message that was overtaken: a value that is older than the stored one, or as old and less final, does not replace it. */
-function isLate(result: ReportedResult, { ordered, previous }: Context) {
-  const stored = previous?.results.find((stored) => isSameResult(stored, result, slugOf(ordered, result)))
+function isLate(result: ReportedResult, stored: BiomarkerResult | undefined) {
   if (!stored?.timestamp || !result.reported_at || result.status === 'withdrawn') return false
   const isLessFinal = isFinalStatus(stored.status) && !isFinalStatus(result.status)
   return result.reported_at < stored.timestamp || (result.reported_at === stored.timestamp && isLessFinal)
 }
-
-const isSameResult = (stored: BiomarkerResult, { loinc, provider_id, sub_id }: ReportedResult, slug: string | undefined) =>
-  (stored.sub_id ?? null) === (sub_id ?? null) &&
-  (slug ? stored.slug === slug : stored.loinc === (loinc ?? null) && stored.provider_id === (provider_id ?? null))
 
 const notesOf = ({ notes, groups }: OrderResults) =>
   [...notes, ...groups.filter(({ status }) => status !== 'cancelled').flatMap((group) => group.notes)].filter(Boolean).join('\n') || null

@@ -1,11 +1,10 @@
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { listLabs } from '../../catalog/markers.ts'
-import { deleteOld, setReceived } from './store.ts'
+import { deleteBody, deleteOld } from './store.ts'
 
 /** Deletes the text of a message without an order, once its result is filed: erasing the user could not find it here. */
-export const forgetReceived = (app: AppInTransaction, lab_id: number, control_id: string) =>
-  setReceived(app.db, { lab_id, control_id }, { sealed: null })
+export const forgetReceived = (app: AppInTransaction, lab_id: number, control_id: string) => deleteBody(app.db, { lab_id, control_id })
 
 /**
  * Deletes old messages of labs. One that a lab repeats even later counts as new: filing it changes nothing, because the report

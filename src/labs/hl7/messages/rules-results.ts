@@ -3,7 +3,7 @@ import { fieldOf, partOf, readValue, segmentOf, textOf } from '../codec/rules-re
 import { parseDay, parseTime } from '../codec/rules-time.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
 import { type ReportedCode, type ReportedUnit, readCode, readUnit } from './rules-codes.ts'
-import { type EmbeddedDocument, isDocument, readDocuments } from './rules-documents.ts'
+import { type EmbeddedDocument, isDocument, isWithdrawn, readDocuments } from './rules-documents.ts'
 import { type PerformingLab, readPerformingLab, type Sites, sitesOf } from './rules-performing-lab.ts'
 import { type GroupStatus, groupStatusOf, interpretationOfFlags, type ObservationStatus, observationStatusOf } from './rules-statuses.ts'
 import { type ReportedValue, readObservationValue } from './rules-values.ts'
@@ -168,7 +168,7 @@ function readObservations(segments: Segment[], reading: Reading): Observation[] 
   segments.forEach((segment, i) => {
     if (['OBR', 'SPM'].includes(segment.name)) owner = segment.name
     // An OBX after SPM describes the specimen.
-    if (segment.name !== 'OBX' || isDocument(segment) || owner === 'SPM') return
+    if (segment.name !== 'OBX' || owner === 'SPM' || (isDocument(segment) && !isWithdrawn(segment))) return
     const isText = ['TX', 'FT'].includes(readValue(segment, 2).toUpperCase())
     const observation = { ...readObservation(segment, reading), notes: notesFrom(segments, i + 1, reading.message), isText }
     const previous = observations.at(-1)
@@ -183,7 +183,7 @@ function readObservation(obx: Segment, { message, profile, sites }: Reading): Om
   return {
     code: readCode(obx, 3, profile.results.local_code_in === 'OBX-3.4' ? 4 : 1),
     sub_id: readValue(obx, 4) || null,
-    value: readObservationValue(obx, message.delimiters),
+    value: isDocument(obx) ? null : readObservationValue(obx, message.delimiters),
     unit: readUnit(obx, 6),
     reference_range: textOf(obx, 7, message.delimiters) || null,
     flags,

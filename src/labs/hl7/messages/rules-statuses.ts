@@ -75,8 +75,10 @@ const flagInterpretations: Record<string, Interpretation> = {
   TOX: 'abnormal', // Cytotoxic substance present.
   R: 'abnormal', // Resistant.
   I: 'abnormal', // Intermediate.
+  MS: 'abnormal', // Moderately susceptible.
   NS: 'abnormal', // Not susceptible.
   SDD: 'abnormal', // Susceptible, depending on the dose.
+  'SYN-R': 'abnormal', // Resistant to a combination.
   LL: 'critical',
   HH: 'critical',
   AA: 'critical',

@@ -1,22 +1,19 @@
 import type { z } from 'zod'
-import type { Order, OrderFilter } from '../../../contract/labs/orders.ts'
+import type { OrderFilter } from '../../../contract/labs/orders.ts'
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
+import { shaped } from '../../../platform/results/shaped.ts'
 import { queryTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
-import { type JsonPieces, lateJson, shaped } from '../../../platform/shares/late-json.ts'
 import { requireUser } from '../../../tenants/users/actions.ts'
-import * as catalog from '../../catalog/actions.ts'
 import { decryptDocument } from '../encrypted-document.ts'
 import { findOrders } from '../store.ts'
-import { loadPage, loadShown, presentOrder, type ShownOrder } from './present.ts'
+import { loadPage, loadShown, presentOrder } from './present.ts'
 import * as store from './store-list.ts'
 import { MAX_COUNTED_ORDERS } from './store-list.ts'
 
 type Query = z.output<typeof OrderFilter>
-type OrderOut = z.output<typeof Order>
-type OrderPage = { orders: OrderOut[]; total: number; total_is_lower_bound: boolean; page: number; size: number }
 
 export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) =>
   shaped(presentOrder(app, await loadShown(app, team_id, id)))
@@ -30,24 +27,7 @@ export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   ])
   const { page, size } = query
   const rest = { total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
-  const json = () => [
-    '{"orders":[',
-    ...orders.flatMap((order, i) => (i ? [',', ...orderJson(app, order)] : orderJson(app, order))),
-    `],${JSON.stringify(rest).slice(1)}`,
-  ]
-  return lateJson<OrderPage>({ orders: orders.map(({ user_id }) => ({ user_id })) }, json)
-}
-
-const LAB_TEST = '"lab_test":'
-
-/**
- * Orders share lab tests, which are half of a page, so the bytes of a lab test are inserted. Inside a value, the quotes of the name
- * would be escaped.
- */
-function orderJson(app: App, order: ShownOrder): JsonPieces {
-  const text = JSON.stringify(Object.assign(presentOrder(app, order), { lab_test: null }))
-  const start = text.indexOf(LAB_TEST) + LAB_TEST.length
-  return [text.slice(0, start), catalog.labTestJson(app, order.lab_test), text.slice(start + 'null'.length)]
+  return shaped({ orders: orders.map((order) => presentOrder(app, order)), ...rest })
 }
 
 const offsetOf = ({ page, size }: Query) => (page - 1) * size

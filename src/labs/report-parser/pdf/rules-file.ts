@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { type Dictionary, isDictionary, isOperator, isReference, newReader, type Value } from './rules-syntax.ts'
+import { type Dictionary, isDictionary, isReference, newReader, type Value } from './rules-syntax.ts'
 
 type PdfObject = { value: Value; stream?: Buffer }
 
@@ -27,6 +27,8 @@ export function openPdf(bytes: Buffer): PdfFile | undefined {
   const objects = new Map<number, PdfObject>()
   const trailers: Dictionary[] = []
   const header = /(\d{1,10})\s+\d{1,5}\s+obj\b|\btrailer\b/g
+  // The reader would read a string or comment that does not end, once per object.
+  const streamStart = /[\0\s]*stream(\r\n|\s)/y
   for (let match = header.exec(text); match && objects.size < MAX_OBJECTS; match = header.exec(text)) {
     const reader = newReader(text, header.lastIndex)
     const value = reader.next()
@@ -36,11 +38,10 @@ export function openPdf(bytes: Buffer): PdfFile | undefined {
       continue
     }
     const object: PdfObject = { value: value ?? null }
-    if (isDictionary(value) && isOperator(reader.next(), 'stream')) {
-      const start = reader.position() + (text.startsWith('\r\n', reader.position()) ? 2 : 1)
-      const end = endOfStream(text, start, value.dictionary.get('/Length'))
-      object.stream = bytes.subarray(start, end)
-      header.lastIndex = end
+    streamStart.lastIndex = header.lastIndex
+    if (isDictionary(value) && streamStart.test(text)) {
+      header.lastIndex = endOfStream(text, streamStart.lastIndex, value.dictionary.get('/Length'))
+      object.stream = bytes.subarray(streamStart.lastIndex, header.lastIndex)
     }
     objects.set(Number(match[1]), object)
   }

@@ -1,7 +1,7 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { App } from '../../../platform/app.ts'
-import { isDeadlock } from '../../../platform/db/errors.ts'
+import { canStartOver } from '../../../platform/db/errors.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
+import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import type { Sample } from './rules-codec.ts'
 import { groupByDay, keyOf } from './rules-days.ts'
 import { dedupeByKey, type IncomingSample } from './rules-merge.ts'
@@ -56,13 +56,14 @@ export async function mergeSamples(
   const stored = new Map(rows.map((row) => [keyOf(row), row]))
   const changes: Changes = { created: [], updated: [], stale: 0, unchanged: 0, days: batches.size }
   const written: WrittenDay[] = []
-  let processed = 0
+  const endSlice = cutIntoSlices()
+  let work = 0
   for (const [dayKey, { day, source_type, samples }] of batches) {
     const row = stored.get(dayKey)
-    processed += samples.length
-    if (processed > YIELD_AFTER_SAMPLES) {
-      processed = 0
-      await yieldToOthers()
+    work += samples.length + WORK_OF_DAY
+    if (work > WORK_PER_STEP) {
+      work = 0
+      await endSlice()
     }
     const merged = mergePieces(row ? piecesOf(key, scope, row) : [], dedupeByKey(samples), received, lastWins)
     for (const sample of merged.created) changes.created.push(sample)
@@ -78,11 +79,9 @@ export async function mergeSamples(
   return { changes, written }
 }
 
-/** A long backfill yields to other requests. */
-const YIELD_AFTER_SAMPLES = 10_000
-
-/** Another request wrote the same rows first. The error code makes the caller retry. */
-export const conflictingWrite = () => Object.assign(new Error('Concurrent write of the same summary'), { code: '40001' })
+/** In samples: what merging a day takes besides its samples, and what is merged between two pauses. A live push has no pause. */
+const WORK_OF_DAY = 200
+const WORK_PER_STEP = 1000
 
 const LOCK_FREE_ATTEMPTS = 2
 
@@ -95,7 +94,7 @@ export async function retryWrite<T>(app: App, work: (locks: boolean) => Promise<
     try {
       return await work(false)
     } catch (error) {
-      if (!isDeadlock(error)) throw error
+      if (!canStartOver(error)) throw error
     }
   return work(true)
 }

@@ -3,6 +3,7 @@ import { type App, type AppInTransaction, inTransaction, withoutRequestRows } fr
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
+import { runInSlices } from '../../../platform/shares/slices.ts'
 import { endBackfill } from '../backfill.ts'
 import { newDeviceResolver } from '../devices.ts'
 import { sampleEvents } from '../emit.ts'
@@ -11,7 +12,7 @@ import { isoOf, parseExtras } from '../rules-present.ts'
 import { type Changes, mergeSamples, readDaysEarly, retryWrite } from './days.ts'
 import { guessDays } from './rules-days.ts'
 import type { IncomingSample } from './rules-merge.ts'
-import { checkSpread, readSamples } from './rules-samples.ts'
+import { readSamples } from './rules-samples.ts'
 import { MAX_PIPELINED_DAYS } from './store-days.ts'
 import { type Batch, writeBatches } from './store-write.ts'
 
@@ -27,7 +28,7 @@ export async function pushSamples(
   const scope = { team_id: caller.team_id, user_id, resource: name, provider: body.provider }
   const early = readDaysEarly(app, scope, guessDays(series[name], data))
   const push = { ...(await openPush(app, caller, user_id, body)), early }
-  const parsed = parsePushedSamples(push, name, data)
+  const parsed = await runInSlices(parsePushedSamples(push, name, data))
   await connectSource(withoutRequestRows(app), push, body)
   return saveSamples(app, push, [parsed])
 }
@@ -35,9 +36,8 @@ export async function pushSamples(
 type ParsedSeries = { name: SeriesName; accepted: IncomingSample[]; received: number; dropped: number }
 
 /** Parses samples and drops those outside the ingestion bounds of the user. */
-export function parsePushedSamples(push: IncomingPush, name: SeriesName, data: unknown[]): ParsedSeries {
-  const samples = readSamples(series[name], data, { ...push, loc: ['body', 'data'] })
-  checkSpread(series[name], samples, ['body', 'data'])
+export function* parsePushedSamples(push: IncomingPush, name: SeriesName, data: unknown[]) {
+  const samples = yield* readSamples(series[name], data, { ...push, loc: ['body', 'data'] })
   const isWithin = ingestionFilter(push)
   const accepted = samples.filter(({ at }) => isWithin(at))
   return { name, accepted, received: data.length, dropped: samples.length - accepted.length }
@@ -143,7 +143,7 @@ export async function mergeSeries(app: App, push: IncomingPush, { name, samples,
   const { changes, written } = await mergeSamples(app, key, scope, { samples, received, lastWins: push.pull !== undefined, locks, early })
   const { created, updated } = changes
   const isLive = stage === 'daily'
-  const events = isLive ? [...sampleEvents(app, push, name, 'created', created), ...sampleEvents(app, push, name, 'updated', updated)] : []
+  const events = isLive ? await runInSlices(sampleEvents(app, push, name, { created, updated })) : []
   const sent = isLive ? created.length + updated.length : 0
   const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
   return { name, changes, batch: { scope, days: written, state, events } }

@@ -3,6 +3,7 @@ import { type SeriesName, series } from '../../../contract/wearables/series.ts'
 import { emitRows, eventRowOfText } from '../../../delivery/events/emit.ts'
 import { splitIntoChunks } from '../../../delivery/events/rules-size.ts'
 import { type App, inTransaction } from '../../../platform/app.ts'
+import { runInSlices } from '../../../platform/shares/slices.ts'
 import { eventHeader } from '../emit.ts'
 import type { IncomingPush } from '../incoming-push.ts'
 import { isoOf, writerOf } from '../rules-present.ts'
@@ -54,7 +55,7 @@ const removeSeries = (app: App, push: IncomingPush, name: SeriesName, days: stor
     if (!removed.length || event === null || push.stage !== 'daily') return
     const write = writerOf(({ at, type }) => ({ timestamp: isoOf(at), type: type || null }))
     const header = eventHeader(app, user, event, `daily.data.${event}.deleted` as EventName)
-    const chunks = splitIntoChunks({ user_id, provider }, removed, write, app.config.EVENT_MAX_KB)
+    const chunks = await runInSlices(splitIntoChunks({ user_id, provider }, removed, write, app.config.EVENT_MAX_KB))
     await emitRows(
       app,
       chunks.map((chunk) => eventRowOfText(app, key, header, chunk)),

@@ -12,7 +12,7 @@ const MAX_NOTE_LENGTH = 2000
 const MAX_DURATION_MS = 31 * DAY
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 
-type ParseContext = {
+export type ParseContext = {
   /** The location of the list in the body. */
   loc: Fault['loc']
   /** The UTC offset for samples without one, in seconds. */
@@ -27,50 +27,64 @@ type ParseContext = {
 type RawSample = Record<string, unknown>
 type ReportFault = (field: string, msg: string, type?: Fault['type']) => void
 
-/** Parses pushed samples. Reports up to 20 faults; a push with a fault is rejected. */
-export function readSamples(row: Series, data: readonly unknown[], context: ParseContext): IncomingSample[] {
+/** The samples between two pauses. */
+const SAMPLES_PER_STEP = 250
+
+/**
+ * Parses pushed samples. Reports up to 20 faults; a push with a fault is rejected, and one that covers an implausible number of days or
+ * origins.
+ */
+export function* readSamples(row: Series, data: readonly unknown[], context: ParseContext) {
   const { loc } = context
   if (data.length > MAX_SAMPLES) throw invalid(loc, `Send at most ${MAX_SAMPLES.toLocaleString('en')} samples per request.`, 'too_big')
   const faults: Fault[] = []
   const samples: IncomingSample[] = []
   const serializeExtras = extrasSerializer(row)
+  const spread = newSpread(row)
   const read = row.valueKind === 'pair' ? readPair : readSample
   let i = 0
   const reportFault: ReportFault = (field, msg, type = 'value_error') =>
     faults.push({ type, loc: [...loc, i, ...(field ? field.split('.') : [])], msg })
   const reportExtras = (found: Fault[]) => faults.push(...found.map((fault) => ({ ...fault, loc: [...loc, i, ...fault.loc.slice(1)] })))
   for (; i < data.length && faults.length < MAX_FAULTS; i++) {
+    if (i && i % SAMPLES_PER_STEP === 0) yield
     const raw = data[i] as RawSample
     if (!raw || typeof raw !== 'object' || Array.isArray(raw)) reportFault('', 'Must be an object.', 'type_error')
     else {
       const sample = read(row, raw, context, reportFault)
       if (!sample) continue
       sample.more = serializeExtras(raw, reportExtras)
+      spread.add(sample)
       samples.push(sample)
     }
   }
   if (faults.length) throw new Problem('invalid', faults)
+  spread.check(loc)
   return samples
 }
 
 export const MAX_DAYS = 4000
 const MAX_ORIGINS = 100
 
-/** Rejects a batch that covers an implausible number of days or origins. */
-export function checkSpread(row: Series, samples: IncomingSample[], loc: Fault['loc']) {
+/** Collects the days and origins of samples. */
+function newSpread({ types, extraFields }: Series) {
   const days = new Set<number>()
   const origins = new Set<string>()
-  const isPlain = !Object.keys(row.extraFields.shape).length
+  const isPlain = !Object.keys(extraFields.shape).length
   let last: IncomingSample | undefined
-  for (const sample of samples) {
-    const { at, type, more: extras } = sample
-    days.add(Math.floor(at / DAY))
-    if (last?.type !== type || last.more !== extras) origins.add(`${row.types ? '' : type} ${isPlain ? extras : originOf(extras)}`)
-    last = sample
+  return {
+    add(sample: IncomingSample) {
+      const { at, type, more: extras } = sample
+      days.add(Math.floor(at / DAY))
+      if (last?.type !== type || last.more !== extras) origins.add(`${types ? '' : type} ${isPlain ? extras : originOf(extras)}`)
+      last = sample
+    },
+    check(loc: Fault['loc']) {
+      if (days.size > MAX_DAYS) throw invalid(loc, `Send samples of at most ${MAX_DAYS} days per request.`, 'too_big')
+      if (origins.size > MAX_ORIGINS)
+        throw invalid(loc, `Send samples of at most ${MAX_ORIGINS} types, apps and devices per request.`, 'too_big')
+    },
   }
-  if (days.size > MAX_DAYS) throw invalid(loc, `Send samples of at most ${MAX_DAYS} days per request.`, 'too_big')
-  if (origins.size > MAX_ORIGINS)
-    throw invalid(loc, `Send samples of at most ${MAX_ORIGINS} types, apps and devices per request.`, 'too_big')
 }
 
 function originOf(extras: string) {

@@ -1,13 +1,13 @@
 import type { EventName } from '../../../contract/delivery/events.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
+import { staleError } from '../../../platform/db/errors.ts'
 import { open, seal } from '../../../platform/sealing/seal.ts'
 import { endBackfill } from '../backfill.ts'
 import { newDeviceResolver } from '../devices.ts'
 import { emitData } from '../emit.ts'
 import type { IncomingPush } from '../incoming-push.ts'
 import { isoOf } from '../rules-present.ts'
-import { conflictingWrite } from '../samples/days.ts'
 import { columnOf } from '../samples/rules-days.ts'
 import * as states from '../store-states.ts'
 import { presentSummary } from './present.ts'
@@ -99,7 +99,7 @@ async function writeRows(app: App, rows: store.SummaryRow[]) {
   const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   for (let i = 0; i < sorted.length; i += MAX_ROWS_PER_STATEMENT) {
     const chunk = sorted.slice(i, i + MAX_ROWS_PER_STATEMENT)
-    if ((await store.writeSummaries(app.db, chunk)) < chunk.length) throw conflictingWrite()
+    if ((await store.writeSummaries(app.db, chunk)) < chunk.length) throw staleError('Another writer changed a summary first')
   }
 }
 

@@ -2,6 +2,7 @@ import { isSource, type SourceSlug, sources } from '../../../contract/tenants/so
 import { series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App } from '../../../platform/app.ts'
+import { runAtOnce } from '../../../platform/shares/slices.ts'
 import { requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { type Connection, connectionFor } from '../../connections/actions.ts'
 import { ingestionFilter, openPush } from '../../data/incoming-push.ts'
@@ -76,13 +77,13 @@ export async function pushDemoDays(
   const isStillDemo = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
     if (resources.includes(resource) && (await isStillDemo()))
-      await saveSummaries(app, push, resource, buildSummaries(push, resource, data), data.length)
+      await saveSummaries(app, push, resource, runAtOnce(buildSummaries(push, resource, data)), data.length)
   if (!(await isStillDemo())) return
   const selected = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
   await saveSamples(
     app,
     push,
-    selected.map(({ name, samples }) => parsePushedSamples(push, name, samples)),
+    selected.map(({ name, samples }) => runAtOnce(parsePushedSamples(push, name, samples))),
   )
   if (!resources.includes('workouts') || !(await isStillDemo())) return
   const isWithin = ingestionFilter(push)

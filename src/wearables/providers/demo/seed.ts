@@ -2,6 +2,7 @@ import type { SourceSlug } from '../../../contract/tenants/sources.ts'
 import { createUser } from '../../../delivery/events/user-events.ts'
 import { type App, inTransaction } from '../../../platform/app.ts'
 import { Problem } from '../../../platform/problem.ts'
+import { runAtOnce } from '../../../platform/shares/slices.ts'
 import { requireUser, resolveUser } from '../../../tenants/users/actions.ts'
 import { connectionFor, linkConnection } from '../../connections/actions.ts'
 import { openPush } from '../../data/incoming-push.ts'
@@ -27,7 +28,7 @@ export const seedDemoUser = (app: App, { team_id, days, samples }: DemoSeedOptio
       const body = { stage: 'historical', provider: SOURCE, time_zone: 'UTC', start_date, end_date } as const
       const push = await openPush(app, user, user.user_id, body)
       const report = bulkReport({ source: SOURCE, user_id: user.user_id, dates: part, samples })
-      const parsed = (['heartrate', 'glucose'] as const).map((name) => parsePushedSamples(push, name, report[name]))
+      const parsed = (['heartrate', 'glucose'] as const).map((name) => runAtOnce(parsePushedSamples(push, name, report[name])))
       await saveSamples(app, push, parsed)
     }
     return true

@@ -7,7 +7,7 @@ import { type Call, type Change, type Cloud, type Feed, isCloudError, type Windo
 import { profileRecords, undated } from '../profile.ts'
 import { allItems } from '../reading/pages.ts'
 import { mapped } from '../reading/records.ts'
-import { isLater } from '../rules-clock.ts'
+import { isLater, isSession } from '../rules-clock.ts'
 import { parseJson } from '../untrusted.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
@@ -65,16 +65,19 @@ const workouts: Feed = {
   async *pull(call, window, { granted }) {
     for await (const page of api.list(call, 'workout', api.Workout, window)) {
       const items: ReturnType<typeof map.workoutOf>[] = []
-      for (const workout of page) items.push(map.workoutOf(workout, granted('heartrate') ? await beatsDuring(call, workout) : []))
+      for (const workout of page) {
+        const beats = granted('heartrate') ? await beatsDuring(call, workout) : []
+        items.push(...mapped(call, 'workout', [workout], (workout) => map.workoutOf(workout, beats)))
+      }
       yield { summaries: [{ resource: 'workouts', items }] }
     }
   },
   deletion: ({ object_id: id }) => ({ resource: 'workouts', id, series: [] }),
 }
 
-function beatsDuring(call: Call, { start_datetime, end_datetime }: api.Workout) {
-  return allItems(api.listHeartRate(call, { from: start_datetime, to: end_datetime }))
-}
+/** None for a workout that cannot be stored. */
+const beatsDuring = async (call: Call, { start_datetime: from, end_datetime: to }: api.Workout) =>
+  isSession(Date.parse(from), Date.parse(to)) ? allItems(api.listHeartRate(call, { from, to })) : []
 
 /** Oura sends no notifications about heart rates. */
 const heartrate: Feed = {

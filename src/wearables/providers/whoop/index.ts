@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import { isSameText } from '../../../platform/sealing/same-bytes.ts'
-import { DAY, HOUR } from '../../../platform/time.ts'
+import { DAY, HOUR, later } from '../../../platform/time.ts'
 import { type Call, type Change, type Cloud, type Feed, isCloudError, type Window } from '../cloud.ts'
 import { profileRecords, undated } from '../profile.ts'
 import { allItems } from '../reading/pages.ts'
@@ -42,9 +42,12 @@ const activity: Feed = {
   pollMs: 6 * HOUR,
   trailingDays: 2,
   async *pull(call, window, { granted }) {
-    const sleeps = granted('read:sleep') ? await allItems(api.list(call, '/activity/sleep', api.Sleep, window)) : []
-    for await (const page of api.list(call, '/cycle', api.Cycle, window))
-      yield { summaries: [{ resource: 'activity', items: mapped(call, 'cycle', page, (cycle) => map.activityOf(cycle, sleeps)) }] }
+    // A cycle can start more than a day before the last hour of its day.
+    const around = { from: later(window.from, -DAY), to: later(window.to, DAY) }
+    const sleeps = granted('read:sleep') ? await allItems(api.list(call, '/activity/sleep', api.Sleep, around)) : []
+    const cycles = await allItems(api.list(call, '/cycle', api.Cycle, around))
+    const items = mapped(call, 'cycle', cycles, (cycle) => map.activityOf(cycle, sleeps))
+    yield { summaries: [{ resource: 'activity', items }], complete: { days: ['activity'], window } }
   },
 }
 

@@ -174,9 +174,9 @@ export const listActivities = (call: Call, range: Range) =>
 /** Only the first 24 hours of a window are answered. A day without measurements has a list instead of an object. */
 export async function getIntraday(call: Call, { from, to }: Window) {
   const form = { action: 'getintradayactivity', startdate: seconds(from), enddate: seconds(to), data_fields: fieldsOf(Intraday) }
-  const series = z.union([z.record(z.string().regex(/^\d{1,11}$/), z.unknown()), z.array(z.never())])
+  const series = z.union([z.record(z.string().regex(/^\d{1,11}$/), z.unknown()), z.array(z.unknown())])
   const { series: found } = await post(call, '/v2/measure', form, z.object({ series }))
-  const rows = Array.isArray(found) ? [] : Object.entries(found).map(([second, row]) => ({ second: Number(second), row }))
+  const rows = Array.isArray(found) ? found : Object.entries(found).map(([second, row]) => ({ second: Number(second), row }))
   return readable(call, 'intraday', z.object({ second: z.number(), row: Intraday }), rows)
 }
 

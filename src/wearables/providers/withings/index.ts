@@ -1,6 +1,7 @@
-import { DAY, HOUR } from '../../../platform/time.ts'
+import { DAY, HOUR, SECOND } from '../../../platform/time.ts'
 import { type Call, type Cloud, type Feed, isCloudError, type PullContext, type Reception, type Window } from '../cloud.ts'
 import { mapped } from '../reading/records.ts'
+import { isSession } from '../rules-clock.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
 
@@ -92,7 +93,7 @@ const sleep: Feed = {
     for await (const { records } of api.listNights(call, rangeOf(window, context))) {
       const items: ReturnType<typeof map.sleepOf>[] = []
       for (const night of records) {
-        const phases = await api.getPhases(call, night)
+        const phases = isSession(night.startdate * SECOND, night.enddate * SECOND) ? await api.getPhases(call, night) : []
         items.push(...mapped(call, 'sleep', [night], (night) => map.sleepOf(night, phases)))
       }
       yield { summaries: [{ resource: 'sleep', items }], sessionSeries: { resource: 'sleep', series: ['hypnogram'] } }

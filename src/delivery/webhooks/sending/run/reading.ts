@@ -2,7 +2,7 @@ import type { FilterVersion, LoggedEvent } from '../../../../contract/delivery/l
 import { later } from '../../../../platform/time.ts'
 import type { SendingContext, TeamLog } from '../context.ts'
 import type { Replay } from '../replay.ts'
-import { isMessage, keyOf, STRICT, takes, versionAt } from '../rules-filters.ts'
+import { filterAfter, isMessage, keyOf, STRICT, takes, versionAt } from '../rules-filters.ts'
 import type { Positions } from '../rules-positions.ts'
 import type { Parking } from './parking.ts'
 import type { Item } from './queues.ts'
@@ -39,7 +39,7 @@ export function openReading({ context, log, run, parking, requests, note, decide
   async function fillLive() {
     while (mayRead() && hasUnread()) {
       // Earlier filters hold up to their positions, so only the present one can select in the database.
-      const event_type = run.versions.length === 1 ? (run.versions[0]?.filter_types ?? null) : null
+      const event_type = filterAfter(run.versions, positions.read().no)
       const room = window.room()
       const limit = Math.min(room.limit, WINDOW - positions.length())
       const from = positions.read()

@@ -1,4 +1,4 @@
-import { cutIntoSlices } from './slices.ts'
+import { cutIntoSlices } from '../shares/slices.ts'
 
 type Texts = { items(): Iterable<unknown>; toJson(items: unknown[]): string | Buffer }
 /** How the entries of a list are written, unless they are made as values first. */
