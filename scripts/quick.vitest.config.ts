@@ -28,7 +28,7 @@ const stories = [
   // Commands.
   ...['cli/api', 'cli/sandbox', 'cli/transfer', 'cli/backup', 'cli/rotate-data'],
   // The audit log and messages to patients.
-  ...['api/audit', 'api/messages'],
+  ...['cli/audit-owner', 'api/messages'],
 ].map((story) => `test/${story}.test.ts`)
 
 const missing = stories.filter((file) => !existsSync(file))
