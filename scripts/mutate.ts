@@ -3,7 +3,8 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../src/platform/seeded-random.ts'
-import { hasCoverage, readCoverage, testsFor } from './mutate/coverage.ts'
+import { UNCHECKED_STATEMENTS } from '../test/support/statements.ts'
+import { collectCoverage, hasCoverage, readCoverage, testsFor } from './mutate/coverage.ts'
 import { applyMutant, findMutants, type Mutant } from './mutate/mutations.ts'
 
 /** The most specific tests notice a mutant, if any does. */
@@ -35,7 +36,7 @@ if (changed) {
 
 if (values.coverage || !hasCoverage()) {
   console.log('Running the suite to find out which tests call which functions.')
-  vitest(['--config', 'scripts/coverage.vitest.config.ts'], 'inherit')
+  collectCoverage(() => vitest(['--config', 'scripts/coverage.vitest.config.ts'], 'inherit'))
 }
 const coverage = readCoverage()
 const files = globSync('src/**/{rules,store}*.ts').filter((file) => !values.without.some((part) => file.includes(part)))
@@ -44,11 +45,13 @@ const mutants = shuffled(files.sort().flatMap((file) => findMutants(file, readFi
 // Between two mutants, when the file has its text again.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
+const passing = new Set<string>()
 const survivors: Mutant[] = []
 for (const [i, mutant] of mutants.entries()) {
   await nextTurn()
   const tests = testsFor(mutant, coverage).slice(0, MAX_TEST_FILES)
-  const isKilled = tests.length > 0 && !passes(mutant, tests)
+  checkBaseline(tests)
+  const isKilled = tests.length > 0 && !passesWith(mutant, tests)
   if (!isKilled) survivors.push(mutant)
   const outcome = isKilled ? 'killed' : tests.length ? 'SURVIVED' : 'SURVIVED, because no test calls it'
   console.log(`${i + 1} of ${mutants.length} ${outcome}: ${describe(mutant)}`)
@@ -56,18 +59,34 @@ for (const [i, mutant] of mutants.entries()) {
 console.log(`\n${mutants.length - survivors.length} of ${mutants.length} mutants killed, seed ${values.seed}, ${files.length} files`)
 for (const mutant of survivors) console.log(`survived: ${describe(mutant)}`)
 
-function passes(mutant: Mutant, tests: string[]) {
+/** A test that fails without a mutant would count every mutant as killed. */
+function checkBaseline(tests: string[]) {
+  const unchecked = tests.filter((test) => !passing.has(test))
+  if (unchecked.length && !passes(unchecked)) {
+    console.error(`These tests fail or take too long without a mutant, so they cannot tell anything:\n${unchecked.join('\n')}`)
+    process.exit(1)
+  }
+  for (const test of unchecked) passing.add(test)
+}
+
+function passesWith(mutant: Mutant, tests: string[]) {
   const text = readFileSync(mutant.file, 'utf8')
   writeFileSync(mutant.file, applyMutant(text, mutant))
   try {
-    return vitest([...tests, '--bail', '1', '--maxWorkers', '1'], 'ignore').status === 0
+    return passes(tests)
   } finally {
     writeFileSync(mutant.file, text)
   }
 }
 
+function passes(tests: string[]) {
+  return vitest([...tests, '--bail', '1', '--maxWorkers', '1'], 'ignore').status === 0
+}
+
+/** The check of statements would notice every forgotten team, and hide that no test of the behavior does. */
 function vitest(args: string[], stdio: 'inherit' | 'ignore') {
-  return spawnSync('npx', ['vitest', 'run', ...args], { stdio, timeout: TIMEOUT_MS * (stdio === 'inherit' ? 20 : 1) })
+  const env = { ...process.env, [UNCHECKED_STATEMENTS]: '1' }
+  return spawnSync('npx', ['vitest', 'run', ...args], { stdio, env, timeout: TIMEOUT_MS * (stdio === 'inherit' ? 20 : 1) })
 }
 
 function describe({ file, line, name, before, after }: Mutant) {

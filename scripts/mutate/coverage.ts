@@ -1,13 +1,28 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mutant } from './mutations.ts'
 
 /** The functions of each source file that a test file called, by their positions. */
 export type FileCoverage = { test: string; functions: Record<string, [start: number, end: number][]> }
 
-export const coverageFolder = join(import.meta.dirname, '../../node_modules/.cache/mutate')
+const cache = join(import.meta.dirname, '../../node_modules/.cache/mutate')
 
-export const hasCoverage = () => existsSync(coverageFolder)
+/** Positions hold for one content of `src`, which is committed while mutants are tried. */
+export const coverageFolder = join(cache, execFileSync('git', ['rev-parse', 'HEAD:src'], { encoding: 'utf8' }).trim())
+
+/** A run that was interrupted does not count. */
+const completed = join(coverageFolder, 'completed')
+
+export const hasCoverage = () => existsSync(completed)
+
+/** Collects the coverage anew, in place of that of any other content. */
+export function collectCoverage(run: () => void) {
+  rmSync(cache, { recursive: true, force: true })
+  mkdirSync(coverageFolder, { recursive: true })
+  run()
+  writeFileSync(completed, '')
+}
 
 export const readCoverage = () =>
   globSync('*.json', { cwd: coverageFolder }).map((name) => JSON.parse(readFileSync(join(coverageFolder, name), 'utf8')) as FileCoverage)

@@ -32,6 +32,9 @@ const mutations: Mutation[] = [
   { name: 'forgets the team', pattern: /(?<=\b(?:where|and) )(?:\w+\.)?team_id = \$\{team_id\}(?:::uuid)?/g, change: () => 'true' },
 ]
 
+/** A line of code, outside a text. */
+const isCode = (line: string, column: number) => !notCode.test(line) && line.slice(0, column).split("'").length % 2 === 1
+
 const notCode = /^\s*(?:\/\/|\*|\/\*|import\b|export type\b|type\b)/
 
 /** Every mutant of a file, in the order of the text. */
@@ -45,7 +48,7 @@ export function findMutants(file: string, text: string): Mutant[] {
         return { file, offset, line, name, before, after: change(before) }
       }),
     )
-    .filter(({ line }) => !notCode.test(lines[line - 1] as string))
+    .filter(({ line, offset }) => isCode(lines[line - 1] as string, offset - (starts[line - 1] as number)))
     .sort((a, b) => a.offset - b.offset)
 }
 

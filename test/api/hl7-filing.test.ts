@@ -290,10 +290,12 @@ describe('what the lab says', () => {
     ['without OBR-7', ''],
     ['with a year in OBR-7', '2026'],
     ['with no time in OBR-7', '00000000'],
-  ])('a collection time that it leaves out stays unknown: %s', async (_, collected) => {
+    ['with a month in SPM-17', '', '202603'],
+    ['with text in SPM-17', '', 'MORNING'],
+  ])('a collection time that it leaves out stays unknown: %s', async (_, collected, ofSpecimen = '') => {
     const { id, number } = await sentOrder()
     const undated = both(number).map((line) => line.replace(/^(OBR.*?)20260301081500-0600/, `$1${collected}`))
-    await file(app, {}, undated)
+    await file(app, {}, [...undated, `SPM|1|S-1||SER^Serum|||||||||||||${ofSpecimen}`])
     const report = await results(id)
     expect([report.metadata.status, report.metadata.date_collected]).toEqual(['final', null])
     expect(report.sample_information?.[number]).toMatchObject({ date_collected: null, date_received: '2026-03-02T01:00:00.000Z' })

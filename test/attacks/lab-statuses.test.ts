@@ -58,6 +58,8 @@ const stepOf = async ({ id }: Order) => statusesOf(await read(id)).at(-1)
 const unconfirmed = async ({ id }: Order) =>
   (await read(id)).warnings.filter(({ code }) => code === 'lab_status_unconfirmed').map(({ message }) => message)
 
+const other = await acceptedOrder()
+
 describe('a lab that cancels an order', () => {
   test.each<[string, (order: Order) => string[], RegExp, string?]>([
     ['with nothing but its number', ({ number }) => [`ORC|OC|${number}`], /names neither the patient nor a number that the lab gave/],
@@ -69,7 +71,13 @@ describe('a lab that cancels an order', () => {
       ({ number, user_id }) => [pid({ id: user_id, name: 'ELSE^SOMEONE' }), `ORC|SC|${number}|||CA`],
       /last name, first name/,
     ],
-    ['with the number of the lab of another order', ({ number }) => [`ORC|OC|${number}|F-UNKNOWN`], /names neither the patient/],
+    [
+      'of another birth date',
+      ({ number, user_id }) => [pid({ id: user_id, dob: '19610724' }), `ORC|OC|${number}`],
+      /differ from the order: birth date\./,
+    ],
+    ['with an unknown number of the lab', ({ number }) => [`ORC|OC|${number}|F-UNKNOWN`], /names neither the patient/],
+    ['with the number of the lab of another order', ({ number }) => [`ORC|OC|${number}|F${other.number}`], /names neither the patient/],
   ])('%s does not end it, and a warning leaves it to a person', async (_, segmentsOf, reason, account) => {
     const order = await acceptedOrder()
     expect(await take(segmentsOf(order), account ? { account } : {})).toBe('unmatched')
@@ -80,6 +88,7 @@ describe('a lab that cancels an order', () => {
     w.advanceTime(1000)
     await take(segmentsOf(order), account ? { account } : {})
     expect((await read(order.id)).updated_at).toBe(updated_at)
+    expect(await stepOf(other)).toBe('requisition_created')
   })
 
   test.each<[string, (order: Order) => string[]]>([

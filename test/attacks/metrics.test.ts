@@ -1,6 +1,8 @@
 import { Gauge } from 'prom-client'
 import { describe, expect, test } from 'vitest'
+import { metricsReader } from '../../src/http/metrics/collect.ts'
 import { SECOND } from '../../src/platform/time.ts'
+import { largestTurn } from '../support/event-loop.ts'
 import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
@@ -44,6 +46,17 @@ describe('a flood of scrapes', () => {
     follow('assay_test_second', () => void order.push('second'))
     await read()
     expect(order).toEqual(['first', 'another request', 'second'])
+  })
+
+  test('never holds the event loop, even with thousands of series', async () => {
+    const { app, metrics, advanceTime } = await scraped()
+    const wide = new Gauge({ name: 'assay_test_wide', help: 'Many series.', labelNames: ['place'], registers: [metrics.registry] })
+    for (let place = 0; place < 50_000; place++) wide.set({ place }, place)
+    const scrape = metricsReader(app, metrics, undefined)
+    await scrape()
+    advanceTime(5 * SECOND)
+    const largest = await largestTurn(() => Promise.all(Array.from({ length: 20 }, scrape)))
+    expect(largest).toBeLessThan(1 / 2)
   })
 
   test('does not keep a collection that failed', async () => {

@@ -2,14 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../../src/labs/hl7/codec/rules-message.ts'
-import { readValue, segmentOf } from '../../src/labs/hl7/codec/rules-read.ts'
 import { orderMessages } from '../../src/labs/hl7/messages/rules-order.ts'
 import { builtInProfiles, readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
 import type { Profile } from '../../src/labs/hl7/profiles/rules-profile.ts'
 import { sampleEnvelope, sampleOrder } from '../../src/labs/hl7/profiles/rules-sample.ts'
 import type { Misbehavior } from '../../src/labs/hl7/stand-in/desk.ts'
 import { startStandIn } from '../../src/labs/hl7/stand-in/lab.ts'
-import { answersTo, judgeOrder } from '../../src/labs/hl7/stand-in/rules-answers.ts'
+import { judgeOrder } from '../../src/labs/hl7/stand-in/rules-answers.ts'
 import { atEnd } from '../support/at-end.ts'
 import { assay as bin, run } from '../support/process.ts'
 import { temporaryFolder } from '../support/world.ts'
@@ -121,20 +120,6 @@ describe('--send', () => {
     const [message] = orderMessages({ profile, order: sampleOrder, envelope: production })
     expect(judgeOrder(message as Message, profile)).toMatchObject({ code: 'AR', problem: { code: '202' } })
     expect(judgeOrder(order({}), readBuiltIn('loi-lri-2.5.1'))).toMatchObject({ code: 'AR', problem: { code: '200' } })
-  })
-
-  test.each(builtInProfiles())('answers an order of %s with the segments of its structure', (name) => {
-    const profile = readBuiltIn(name)
-    const [order] = orderMessages({ profile, order: sampleOrder, envelope: sampleEnvelope('NW') }) as [Message]
-    const answering = { verdict: { code: 'AA' } as const, sent_at: '2026-03-02T15:30:01.000Z', controlId: () => 'S1' }
-    const answer = answersTo(order, answering).at(-1) as Message
-    const names = answer.segments.map(({ name }) => name).join(' ')
-    const header = [9, 18].map((field) => readValue(segmentOf(answer, 'MSH'), field))
-    if (profile.order.message_type === 'ORM^O01') expect([header, names]).toEqual([['ORR', ''], expect.stringMatching(/^MSH MSA( ORC)+$/)])
-    else {
-      expect([header, names]).toEqual([['ORL', 'UNICODE UTF-8'], 'MSH MSA PID ORC'])
-      expect(segmentOf(answer, 'PID')).toEqual(segmentOf(order, 'PID'))
-    }
   })
 
   test.each<Misbehavior>(['no_answer', 'late_answer', 'wrong_answer'])(

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { journey, openSignedIn } from '../support/console-page.ts'
+import { someInfo } from '../support/people.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { query } from '../support/query.ts'
 import { world } from '../support/world.ts'
@@ -58,6 +59,7 @@ journey(
     const tenant = await w.tenant()
     const { api, admin, team_id } = tenant
     const { user_id } = await api.createUser({ body: { client_user_id: 'member-7' } })
+    await api.putUserInfo({ params: { user_id }, body: someInfo() })
     const provider = 'oura' as const
     await admin.putTeamCredential({ params: deploymentOf(tenant), body: { team_id, provider, client_id: 'app', client_secret: 's' } })
     const connection = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'ada', expires_at: 0 }
@@ -75,6 +77,14 @@ journey(
     await dialog.getByRole('button', { name: 'Read again' }).click()
     await page.getByText('Assay reads 1 resource of Oura again.').waitFor()
     expect(await query(w.url, 'select feed from cloud_changes where team_id = $1', [team_id])).toEqual([{ feed: 'workouts' }])
+    const record = { record: 'sleep', reason: 'invalid', field: 'efficiency', since: '2026-03-01', seen_at: '2026-03-01' }
+    const skipped = ['first', 'second'].map((key) => ({ key, ...record }))
+    const failing = "update pull_jobs set tries = 3, error = 'malformed', skipped = $2 where team_id = $1 and feed = 'sleep'"
+    await query(w.url, failing, [team_id, JSON.stringify(skipped)])
+    await open(`/users/${user_id}`)
+    const connections = page.getByRole('region', { name: 'Connections' })
+    await connections.getByText('2 records skipped').waitFor()
+    await connections.getByTitle('The source sent a response that Assay cannot read.').getByText('Reads failing').waitFor()
     await open(`/users/${user_id}/data`)
     await page
       .getByRole('img', { name: /^\d+ of 30 days with data/ })

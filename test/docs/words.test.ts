@@ -13,7 +13,14 @@ const unknown = (page: string, pattern: RegExp, known: (word: string) => boolean
 ]
 
 /** Environment variables of tools and tests. */
-const elsewhere = ['EMPTY_DATABASE_URL', 'GOOGLE_APPLICATION_CREDENTIALS', 'NODE_EXTRA_CA_CERTS', 'TEST_DATABASE_URL', 'TEST_POOLER']
+const elsewhere = [
+  'EMPTY_DATABASE_URL',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'NODE_EXTRA_CA_CERTS',
+  'TEST_DATABASE_URL',
+  'TEST_FULL',
+  'TEST_POOLER',
+]
 const capitals = new Set([...Object.keys({ ...errorTypes, ...Settings.shape, ...ClientSettings.shape }), ...elsewhere])
 
 const rows = Object.values(endpoints).flatMap(

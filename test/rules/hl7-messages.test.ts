@@ -12,6 +12,7 @@ import { failureOfRejection } from '../../src/labs/hl7/messages/rules-statuses.t
 import { checkProfile, extendProfile } from '../../src/labs/hl7/profiles/rules-check.ts'
 import type { Profile } from '../../src/labs/hl7/profiles/rules-profile.ts'
 import { sampleEnvelope, sampleOrder } from '../../src/labs/hl7/profiles/rules-sample.ts'
+import { answersTo } from '../../src/labs/hl7/stand-in/rules-answers.ts'
 
 const names = ['loi-lri-2.5.1', 'orm-2.3-grouped', 'orm-2.3-per-test'] as const
 const fileOf = (name: string) =>
@@ -532,6 +533,20 @@ describe('acknowledgments', () => {
     expect(lines(old)).toEqual(['MSA#AR#L1#MSH-11 must be P.', 'ERR#***202@MSH-11 must be P.@HL70357'])
     for (const message of [oru, old])
       expect(readAcknowledgment(answer(message))).toMatchObject({ code: 'AR', text: 'MSH-11 must be P.', error_codes: ['202'] })
+  })
+
+  test.each([
+    ['ORR', [grouped, perTest], '', /^MSH MSA( ORC)+$/],
+    ['ORL', [loi], 'UNICODE UTF-8', /^MSH MSA PID ORC$/],
+  ])('of an order have the segments of %s', (type, profiles, charset, structure) => {
+    for (const profile of profiles) {
+      const [order] = ordered(profile) as [Message]
+      const answering = { verdict: { code: 'AA' } as const, sent_at: '2026-03-02T15:30:01.000Z', controlId: () => 'S1' }
+      const answer = answersTo(order, answering).at(-1) as Message
+      expect([9, 18].map((field) => readValue(segmentOf(answer, 'MSH'), field))).toEqual([type, charset])
+      expect(answer.segments.map(({ name }) => name).join(' ')).toMatch(structure)
+      if (type === 'ORL') expect(segmentOf(answer, 'PID')).toEqual(segmentOf(order, 'PID'))
+    }
   })
 
   test('of a lab are read with their answer to the order', () => {

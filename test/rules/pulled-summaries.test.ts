@@ -10,7 +10,7 @@ const context: BuildContext = {
   ...{ now: Date.parse('2026-03-10T00:00:00Z'), time_zone: 'Europe/Berlin', version: null },
   zoneAt: () => 3600,
   idOf: (_, external) => external,
-  read: () => [],
+  samples: [],
 }
 const noFault = (field: string, msg: string) => {
   throw new Error(`${field}: ${msg}`)

@@ -122,8 +122,9 @@ describe('circuit breaker', () => {
     expect(run(Array(5).fill(outcome)).paused_until !== null).toBe(opens)
   })
 
-  test('is not extended by attempts in flight when it opened', () => {
+  test('is neither extended nor closed by attempts in flight when it opened', () => {
     expect(run(Array(50).fill(dead), open)).toEqual(open)
+    expect(run([delivered, respondedWith(400)], open)).toEqual(open)
   })
 
   test('closes after a successful probe', () => {

@@ -5,7 +5,17 @@ import { assay } from '../cli/assay.ts'
 import { cleanEnv, type Env, readCredentials } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { emptyDatabase, errorOf, newDatabase, newDataDir } from '../support/world.ts'
-import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, start, startFailure, startInProcess } from './support/start.ts'
+import {
+  adminOf,
+  apiOf,
+  clientsOf,
+  databaseWithCatalog,
+  externalDatabase,
+  oneProcess,
+  start,
+  startFailure,
+  startInProcess,
+} from './support/start.ts'
 
 const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
 const fixedKeys = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }
@@ -118,7 +128,7 @@ test('a process is registered with its newest migration until it stops', async (
 })
 
 test('stops after a migration that it cannot run beside', async () => {
-  const env = externalDatabase(await databaseWithCatalog())
+  const env = externalDatabase(await databaseWithCatalog(), oneProcess)
   const service = await start(env)
   await query(
     env['DATABASE_URL'] as string,

@@ -7,7 +7,16 @@ import { preparedDataDir } from '../support/data-dir.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { isAlive, main, postmasterOf, processesOf, readCredentials, run, runMain } from '../support/process.ts'
 import { errorOf, newDataDir } from '../support/world.ts'
-import { clientsOf, databaseWithCatalog, externalDatabase, runFailingStart, start, startFailure, startInProcess } from './support/start.ts'
+import {
+  clientsOf,
+  databaseWithCatalog,
+  externalDatabase,
+  oneProcess,
+  runFailingStart,
+  start,
+  startFailure,
+  startInProcess,
+} from './support/start.ts'
 
 test('the first start creates an organization, a team and working keys, a stop ends everything, and the second start keeps them', async () => {
   const DATA_DIR = newDataDir()
@@ -43,7 +52,9 @@ test('the first start creates an organization, a team and working keys, a stop e
 })
 
 test('the printed example commands work', async () => {
-  const service = await start(externalDatabase(await databaseWithCatalog(), { DATA_DIR: join(newDataDir(), "a folder's name") }))
+  const service = await start(
+    externalDatabase(await databaseWithCatalog(), { ...oneProcess, DATA_DIR: join(newDataDir(), "a folder's name") }),
+  )
   const [, commands = ''] = await service.waitForOutput(/Try it:\n([\s\S]*first-user)\n/)
   const { code, stdout } = await run(['sh', '-ec', `${commands.trim().split('\n').join(' && echo && ')}`], { env: {} }).exited
   expect(code).toBe(0)

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { eventually, readCredentials, TIMEOUT_MS } from '../support/process.ts'
 import { directUrl, query } from '../support/query.ts'
 import { emptyDatabase, errorOf, newDataDir } from '../support/world.ts'
-import { apiOf, clientsOf, databaseWithCatalog, externalDatabase, start, startInProcess } from './support/start.ts'
+import { apiOf, clientsOf, databaseWithCatalog, externalDatabase, oneProcess, start, startInProcess } from './support/start.ts'
 
 test('two replicas started at once on an empty database share it and read the users of the other', async () => {
   const url = await emptyDatabase()
   const folders = [newDataDir(), newDataDir()] as const
   const [one, two] = await Promise.all([
-    start(externalDatabase(url, { DATA_DIR: folders[0] })),
-    start(externalDatabase(url, { DATA_DIR: folders[1] })),
+    start(externalDatabase(url, { ...oneProcess, DATA_DIR: folders[0] })),
+    startInProcess(externalDatabase(url, { DATA_DIR: folders[1] })),
   ])
   const [a, b] = [clientsOf(one, folders[0]), clientsOf(two, folders[1])]
 
@@ -24,7 +24,7 @@ test('two replicas started at once on an empty database share it and read the us
 
 test('replicas can share one DATA_DIR', async () => {
   const env = externalDatabase(await databaseWithCatalog())
-  const services = await Promise.all([start(env), start(env)])
+  const services = await Promise.all([startInProcess(env), startInProcess(env)])
   const { team_api_key } = readCredentials(env['DATA_DIR'] as string)
   for (const service of services) expect((await apiOf(service, { team_api_key }).listUsers()).total).toBe(0)
 })

@@ -1,4 +1,3 @@
-import type { NewAttempt } from '../../src/delivery/webhooks/sending/store-cursors.ts'
 import { newShares } from '../../src/delivery/worker/shares.ts'
 import { openTeamRun, type TeamContext, type TeamRun } from '../../src/delivery/worker/team-run.ts'
 import type { App } from '../../src/platform/app.ts'
@@ -22,20 +21,25 @@ export const outcomeOf = (status: number | null, error: Outcome['error'] = statu
   outcomeWithoutExchange(status, error)
 
 /** A worker of one team that the test drives. It never waits for neighbors, and it is as alive as the test says. */
-export async function modelWorker(app: App, url: string, team_id: string, receive: (arrival: Arrival) => Promise<Outcome>) {
+export async function modelWorker(
+  app: App,
+  url: string,
+  team_id: string,
+  receive: (arrival: Arrival, message: Message) => Promise<Outcome>,
+) {
   let id = await startLease(url)
   let isHeld = true
   let team: TeamRun | undefined
   let open = 0
   const errors: unknown[] = []
-  const attempts: NewAttempt[] = []
+  const messages = newShares(1024)
 
   const newContext = (worker: string): TeamContext => ({
     app,
     async send(message) {
       open += 1
       try {
-        return await receive(arrivalOf(message))
+        return await receive(arrivalOf(message), message)
       } finally {
         open -= 1
       }
@@ -46,12 +50,12 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
     idleMs: Number.POSITIVE_INFINITY,
     isHeld: () => isHeld && worker === id,
     requests: newShares(64),
-    messages: newShares(1024),
+    messages,
     bytes: newShares(1024 * 1024),
     worker: () => worker,
     live: () => liveWorkers(url),
     outbound: {} as TeamContext['outbound'],
-    recordSent: (recorded) => attempts.push(...recorded),
+    recordSent: () => {},
     recordPublished: () => {},
     onError: (error) => errors.push(error),
   })
@@ -65,11 +69,12 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
 
   return {
     errors,
-    attempts,
     wake: () => run().wake(),
     tick: async () => team?.tick(),
     /** Gives everything up after it is recorded. */
     stop: async () => team?.stop(performance.now() + 10_000),
+    /** Messages in windows. */
+    countHeld: () => messages.total(),
     /** Requests without a response. */
     countOpen: () => open,
     isBusy: () => team?.isBusy() ?? false,

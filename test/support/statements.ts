@@ -3,6 +3,9 @@ import { query } from './databases.ts'
 import { isPlainRead, type TeamColumns, tablesWithoutTeam, undistributable } from './team-scope.ts'
 import { asTestRole, TEST_PURPOSE, TEST_ROLE } from './test-role.ts'
 
+/** A run with this variable does not check that statements name their team. */
+export const UNCHECKED_STATEMENTS = 'TEST_UNCHECKED_STATEMENTS'
+
 /** Records every statement, those inside SQL functions and foreign keys included. */
 export const statementSettings = {
   shared_preload_libraries: 'pg_stat_statements',

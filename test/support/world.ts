@@ -29,7 +29,7 @@ import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
 import { createOrg } from '../../src/tenants/teams/orgs.ts'
 import { atEnd } from './at-end.ts'
-import { createDatabase, databaseUrl, dropDatabase } from './databases.ts'
+import { createDatabase, databaseName, databaseUrl, dropDatabase } from './databases.ts'
 import { moveAllEvents } from './events.ts'
 import { failOnLeaks, leaksInDatabase } from './leaks.ts'
 import { fileTag, newApiKey } from './seeded.ts'
@@ -51,11 +51,15 @@ export function fileDatabase(environment = 'sandbox') {
 
 let databases = 0
 
+/** The names of the databases that were cloned with the catalog. */
+const withCatalog = new Set<string>()
+
 /** A new database, cloned from a template. */
 export async function newDatabase(template = inject('template')) {
   // The name contains the process ID, because a file may run again on the same server.
   const name = `${inject('template')}_${fileTag()}_${process.pid}_${++databases}`
   await createDatabase(inject('servers'), name, template)
+  if (template === inject('catalogTemplate')) withCatalog.add(name)
   atEnd(() => searchAndDrop(name))
   return databaseUrl(inject('serviceUrl'), name)
 }
@@ -162,8 +166,7 @@ export async function replica({
   })
   const app = appOf(service)
   await claimDatabase(app, true)
-  // The database of the file has it.
-  if (config.ENVIRONMENT === 'sandbox' && database) await loadCatalog(app)
+  if (config.ENVIRONMENT === 'sandbox' && !withCatalog.has(databaseName(url))) await loadCatalog(app)
   const metrics = { ...createMetrics(opened), maxAgeMs: metricsMaxAgeMs }
   const { server } = await buildServer(service, metrics, { table })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -252,6 +252,37 @@ test('a recovery pauses while 5,000 messages are parked or the webhook is disabl
   expect(await job(id)).toMatchObject({ state: 'done', done: 250, sent: 250 })
 })
 
+test('a replay pauses while 10,000 messages are parked, until half of them are gone', async () => {
+  const team = await delivery.team()
+  await team.emit(...Array(600).fill('full'))
+  const webhook = await team.webhook()
+  await team.isLogged(600)
+  await query(
+    w.url,
+    `with key as (
+       insert into parked (team_id, webhook_id, key, attempts, retry_at) values ($1, $2, 'full', 1, now() + interval '1 day') returning *
+     )
+     insert into parked_messages (team_id, webhook_id, key, no, logged_at)
+     select team_id, webhook_id, key, 100000 + n, now() from key, generate_series(1, 9900) n`,
+    [team.team_id, webhook.id],
+  )
+  const { replay, job, done } = jobsOf(webhook)
+  const { id } = await replay({ from: yesterday() })
+  await waitFor(async () => expect((await job(id)).done).toBeGreaterThanOrEqual(100))
+  // Another webhook shows that the worker goes on.
+  const other = await team.webhook()
+  await team.emit('b')
+  await other.has(1)
+  await other.settled()
+  const paused = await job(id)
+  expect([paused.state, paused.done < 600, webhook.numbers()]).toEqual(['running', true, []])
+  await query(w.url, "delete from parked where webhook_id = $1 and key = 'full'", [webhook.id])
+  await webhook.patch({ description: 'Half of them are gone' })
+  expect(await done(id)).toMatchObject({ done: 600, sent: 600 })
+  await webhook.settled()
+  expect(webhook.numbers().toSorted((a, b) => a - b)).toEqual([...up(600).slice(paused.done), 601])
+})
+
 test('fails a job that cannot be continued, and continues others', async () => {
   const team = await delivery.team()
   await team.emit('a')

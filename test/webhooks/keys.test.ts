@@ -91,6 +91,15 @@ test('publishes and signs with both keys for 24 hours after a rotation, then wit
   expect(versions(await next())).toEqual(['v1', 'v1a'])
 })
 
+test('a webhook that is being delivered to signs with a new secret, and sends new headers, from the next message on', async () => {
+  const { next, admin, params } = await setUp({})
+  expect(versions(await next())).toEqual(['v1'])
+  await admin.rotateWebhookSecret({ params, body: {} })
+  expect(versions(await next())).toEqual(['v1', 'v1'])
+  await admin.putWebhookHeaders({ params, body: { headers: { 'x-harbor': 'north' } } })
+  expect((await next()).headers['x-harbor']).toBe('north')
+})
+
 test('turns asymmetric signing on and off, with a new key each time it is turned on', async () => {
   const { get, patch, jwks, next, rotate } = await setUp({})
   const notFound = { status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } }

@@ -3,9 +3,11 @@ import { expect, test } from 'vitest'
 import type { FilterVersion, Ordering } from '../../src/contract/delivery/log-rows.ts'
 import { recoverMessages } from '../../src/delivery/webhooks/repair/recover.ts'
 import { isMessage, keyOf, versionAt } from '../../src/delivery/webhooks/sending/rules-filters.ts'
+import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { isLockTimeout } from '../../src/platform/db/errors.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
+import type { Message } from '../../src/platform/outbound/send.ts'
 import { DAY, later, SECOND } from '../../src/platform/time.ts'
 import { emitTo } from '../support/delivery.ts'
 import { type Arrival, modelWorker, outcomeOf } from '../support/delivery-model.ts'
@@ -26,14 +28,16 @@ const outcomes = {
   wrong: outcomeOf(400),
   down: outcomeOf(500),
   gone: outcomeOf(410),
+  busy: { ...outcomeOf(429), retry_after_ms: 60 * SECOND },
   reset: outcomeOf(null, 'reset'),
+  stopped: outcomeOf(null, 'aborted'),
   slow: outcomeOf(200),
 } satisfies Record<string, Outcome>
 type OutcomeName = keyof typeof outcomes
 
 const webhook = fc.nat({ max: orderings.length - 1 })
 const worker = fc.nat({ max: 1 })
-const outcomeNames = fc.constantFrom<OutcomeName>('ok', 'ok', 'ok', 'wrong', 'down', 'gone', 'reset', 'slow')
+const outcomeNames = fc.constantFrom<OutcomeName>('ok', 'ok', 'ok', 'ok', 'wrong', 'down', 'gone', 'busy', 'reset', 'stopped', 'slow')
 const filters = fc.constantFrom<string[] | null>(null, ['endpoint.*'], ['message.attempt.exhausted'])
 
 const step = fc.oneof(
@@ -58,6 +62,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('move' as const) }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('pass' as const), seconds: fc.constantFrom(6, 400, 4000) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('disable' as const, 'enable' as const), webhook }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('rotate' as const), webhook }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('filter' as const), webhook, filter_types: filters }) },
   {
     weight: 1,
@@ -104,8 +109,17 @@ async function setUp() {
   let planned: OutcomeName[] = []
   const held: ((outcome: Outcome) => void)[] = []
 
-  async function receive(arrival: Arrival) {
+  const secretOf = async (i: number) => parseSecret((await admin.getWebhookSecret({ params: paramsOf(i) })).key)
+  /** With which secret each webhook verifies what it receives. */
+  const secrets = await Promise.all(orderings.map((_, i) => secretOf(i)))
+  const unverified: string[] = []
+  /** Webhooks that receive messages again on request. */
+  const repaired = new Set<number>()
+
+  async function receive(arrival: Arrival, { headers, body }: Message) {
     arrivals.push({ ...arrival, isLive: true })
+    const verdict = verify(secrets[Number(arrival.path.slice(1))] as Buffer, headers, body, app.wall())
+    if (verdict !== 'verified') unverified.push(`${arrival.path} received ${arrival.no}, which is ${verdict}`)
     const name = planned.shift() ?? 'ok'
     return name === 'slow' ? new Promise<Outcome>((respond) => held.push(respond)) : outcomes[name]
   }
@@ -184,12 +198,22 @@ async function setUp() {
     else if (step.does === 'pass') w.advanceTime(step.seconds * SECOND)
     else if (step.does === 'disable' || step.does === 'enable')
       await admin.patchWebhook({ params: paramsOf(step.webhook), body: { disabled: step.does === 'disable' } })
+    else if (step.does === 'rotate') await rotate(step.webhook)
     else if (step.does === 'filter') await changeVersion(step.webhook, { filter_types: step.filter_types })
     else if (step.does === 'order') await changeVersion(step.webhook, { ordering: step.ordering })
     else if (step.does === 'replay' || step.does === 'recover' || step.does === 'retry') await repair(step.does, step.webhook)
   }
 
+  /** The old secret signs too until the owner of the team knows the new one. */
+  async function rotate(i: number) {
+    await admin.rotateWebhookSecret({ params: paramsOf(i), body: {} })
+    for (const worker of workers) if (worker.isHeld()) worker.wake()
+    await settled()
+    secrets[i] = await secretOf(i)
+  }
+
   async function repair(kind: 'replay' | 'recover' | 'retry', i: number) {
+    repaired.add(i)
     const since = later(app.wall(), -DAY)
     if (kind === 'replay') await admin.replayWebhook({ params: paramsOf(i), body: { from: since } })
     else if (kind === 'recover') {
@@ -250,7 +274,7 @@ async function setUp() {
   })
 
   async function faults() {
-    const found = workers.flatMap((worker) => worker.errors.map(String))
+    const found = [...workers.flatMap((worker) => worker.errors.map(String)), ...unverified]
     if (await countPending()) found.push(JSON.stringify(await pendingRows()))
     const log = await query<{ no: string; id: string; event_type: string; key: string; deliverable: boolean }>(
       url,
@@ -260,7 +284,26 @@ async function setUp() {
     const events = log.map((row) => ({ ...row, no: Number(row.no) }))
     for (const [i, { no }] of events.entries()) if (no !== i + 1) found.push(`position ${no} follows ${i}`)
     for (const i of orderings.keys()) found.push(...faultsOf(i, events))
+    for (const i of orderings.keys()) if (!repaired.has(i)) found.push(...(await miscountedAttempts(i, events)))
     return found
+  }
+
+  /** Each message has attempts from 1 on without a gap, of which only the last is final. */
+  async function miscountedAttempts(i: number, events: Parameters<typeof faultsOf>[1]) {
+    const rows = await query<{ no: string; attempts: number[]; finals: number[] }>(
+      url,
+      `select no, array_agg(attempt order by attempt) as attempts,
+         coalesce(array_agg(attempt) filter (where outcome <> 'retried'), '{}') as finals
+       from attempts where team_id = $1 and webhook_id = $2 group by no`,
+      [team_id, paramsOf(i).webhook_id],
+    )
+    const byNo = new Map(rows.map(({ no, ...row }) => [Number(no), row]))
+    const expected = events.filter((event) => isMessage(versionAt(versions[i] ?? [], event.no), event))
+    return expected.flatMap(({ no }) => {
+      const { attempts, finals } = byNo.get(no) ?? { attempts: [], finals: [] }
+      const isRight = attempts.every((attempt, n) => attempt === n + 1) && finals.length === 1 && finals[0] === attempts.length
+      return isRight ? [] : [`/${i} has attempts ${attempts} of ${no}, of which ${finals} are final`]
+    })
   }
 
   function faultsOf(i: number, events: { no: number; id: string; event_type: string; key: string; deliverable: boolean }[]) {

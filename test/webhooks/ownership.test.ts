@@ -22,10 +22,11 @@ import {
   ownerOf,
 } from '../support/delivery.ts'
 import { modelWorker } from '../support/delivery-model.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { aPipeline } from '../support/pipelines.ts'
 import { reservePort } from '../support/ports.ts'
 import { eventually } from '../support/process.ts'
-import { query } from '../support/query.ts'
+import { query, runUncommitted } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { replica, type Tenant } from '../support/world.ts'
 
@@ -182,7 +183,7 @@ async function exhaustedChange({ team_id }: Tenant, cursor: store.CursorRow): Pr
     cursor: { ...cursor, after_no: 1, after_at: event.logged_at, last_no: 1 },
     ...{ jobs: [], parked: [], messages: [], released: [], removed: [] },
     attempts: [attempt],
-    outcomes: [{ outcome: failed, probed: null }],
+    outcomes: [{ outcome: failed, probed: null, at: app.wall() }],
     state,
   }
 }
@@ -357,6 +358,26 @@ test('a team is given up until the retry of its pipeline, and taken again then',
   await eventually(() => connections > 0)
   await worker.stop()
   server.close()
+})
+
+test('a team whose log is locked does not delay the messages of others, and is delivered later', async () => {
+  const [stuck, quiet] = [await w.tenant(), await w.tenant()]
+  const [stuckHook, quietHook] = [await aWebhook(stuck, '/stuck'), await aWebhook(quiet, '/quiet')]
+  const { by, received } = newReceiver()
+  const sentTo = (path: string) => received.filter((message) => message.path === path).map(({ n }) => n)
+  for (const { team_id } of [stuck, quiet]) await emitTo(app, team_id, ['a', 'a'])
+  const commit = await runUncommitted(url, 'select from event_logs where team_id = $1 for update', [stuck.team_id])
+  const worker = await newWorker(w, by('one'))
+  for (const { team_id } of [stuck, quiet]) worker.wake([team_id])
+  await eventually(async () => (await lockWaits(url)).length)
+  await emitTo(app, quiet.team_id, ['a'])
+  worker.wake([quiet.team_id])
+  await allDone(quietHook.id)
+  expect([sentTo('/quiet'), sentTo('/stuck')]).toEqual([[1, 2, 3], []])
+  await commit()
+  await allDone(stuckHook.id)
+  expect(sentTo('/stuck')).toEqual([1, 2])
+  await worker.stop()
 })
 
 test('a busy team does not delay the messages of another', async () => {

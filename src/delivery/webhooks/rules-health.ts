@@ -15,10 +15,10 @@ const LONGEST_PAUSE_MS = Math.max(...pausesMs)
 
 export function breakerAfter(state: Breaker, { outcome, probed }: Probe, at: string): Breaker {
   if (outcome.error === 'aborted') return state
-  if (!isReceiverFailure(outcome)) return closedBreaker
   const isProbe = probed !== null && probed === state.paused_until
   // Deliveries in flight when the breaker opened add no information.
   if (state.paused_until !== null && !isProbe) return state
+  if (!isReceiverFailure(outcome)) return closedBreaker
   const failures = state.failures + 1
   const requestedMs = asksToSlowDown(outcome) ? Math.min(outcome.retry_after_ms ?? 0, LONGEST_PAUSE_MS) : 0
   if (!isProbe && failures < BREAKER_THRESHOLD)

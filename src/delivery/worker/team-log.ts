@@ -14,8 +14,10 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
   let tail: LoggedEvent[] = []
   let bytes = 0
   let end: Position | undefined
+  let forgotten = 0
 
   function forget() {
+    forgotten += 1
     tail = []
     bytes = 0
   }
@@ -58,9 +60,13 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
       // A replay can end at an event that another process has moved and this one has not taken over.
       const isKnown = last.no <= (end?.no ?? 0)
       if (isKnown && first && first.no <= after.no + 1) return readTail(after, limits, last)
-      return readPage(db, team_id, { ...limits, after, end: last, deliverable: true })
+      for (;;) {
+        const started = forgotten
+        const page = await readPage(db, team_id, { ...limits, after, end: last, deliverable: true })
+        if (started === forgotten) return page
+      }
     },
-    /** Erased users: their events are read again. */
+    /** Users may have been erased, so events are read again, also those of a page that is being read. */
     forget,
   }
 }

@@ -157,7 +157,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     run.refresh(webhook)
   }
 
-  /** Drops what is held of users whose keys are gone. The log is read again. */
+  /** The log is read again if the keys of users are gone of whom something is held. */
   async function forgetErased() {
     team.forget()
     const erased = await findErased(

@@ -163,9 +163,9 @@ export const hasMissing = (status: string, missing: MissingResult[]) => (status 
 
 /** Critical results without an earlier alert: the same value of the same measurement alerts once. */
 export function findNewCritical(before: BiomarkerResult[], after: BiomarkerResult[]) {
-  const valueOf = (result: BiomarkerResult) => JSON.stringify([keyOf(result), result.result])
-  const alerted = new Set(before.filter(isCritical).map(valueOf))
-  return after.filter((result) => isCritical(result) && !alerted.has(valueOf(result)))
+  const alertOf = (result: BiomarkerResult) => JSON.stringify([keyOf(result), result.result])
+  const alerted = new Set(before.filter(isCritical).map(alertOf))
+  return after.filter((result) => isCritical(result) && !alerted.has(alertOf(result)))
 }
 
 const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === 'critical'

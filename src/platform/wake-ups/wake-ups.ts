@@ -18,7 +18,7 @@ type Options = {
   onError: ListenOptions['onError']
 }
 
-/** Wakes the processes of a deployment: through sockets on one machine (Gap 394), and through LISTEN and NOTIFY between machines. */
+/** Wakes the processes of a deployment: through sockets on one machine (Gap 395), and through LISTEN and NOTIFY between machines. */
 export function wakeUpsAmongProcesses({ receivers, db, folder, connect, onError }: Options) {
   const local = folder === undefined ? undefined : sendLocal(folder)
   const notifications = connect && notifier(db)

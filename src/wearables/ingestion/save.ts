@@ -168,11 +168,12 @@ function ifPlausible<T>(parse: () => T): { result: T; problem?: undefined } | { 
 
 /** Builds the summaries of one item, without those of its samples that are not plausible. */
 function plausibleSummaries(push: IncomingPush, skips: Skips, resource: SummaryName, item: Record<string, unknown>) {
-  const build = (item: object) => buildSummaries(push, resource, [item])
+  const build = (item: object) => runAtOnce(buildSummaries(push, resource, [item]))
   const whole = ifPlausible(() => build(item)).result
   const samples = Object.entries(embeddedSeries).flatMap(([field, name]) => {
     const list = item[field]
-    const isPlausible = (sample: unknown) => plausible(skips, name, sample, () => whole ?? parsePushedSamples(push, name, [sample]))
+    const isPlausible = (sample: unknown) =>
+      plausible(skips, name, sample, () => whole ?? runAtOnce(parsePushedSamples(push, name, [sample])))
     return Array.isArray(list) ? [[field, list.filter(isPlausible)]] : []
   })
   return plausible(skips, resource, item, () => whole ?? build({ ...item, ...Object.fromEntries(samples) })) ?? []

@@ -31,6 +31,9 @@ export async function start(env: Env, checkout?: string): Promise<Service> {
   return service
 }
 
+/** Without a supervisor, so that one process starts instead of three. */
+export const oneProcess: Env = { ROLE: 'api', PROCESSES: '1' }
+
 /** Starts the service like a user does, for all tests of a file. It stops with the file. */
 export async function startForFile(env: Env): Promise<Service> {
   const service = await startProcess(env, logFile())

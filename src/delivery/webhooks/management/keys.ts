@@ -28,7 +28,6 @@ export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Webho
     return { ...secrets, pairs: [newSigningPair(), ...oldKeysAfterRotation(secrets.pairs, app.wall())] }
   })
 
-/** The owner of the team uses the new secrets from then on. */
 export async function changeSecrets(app: App, caller: ManagementCaller, path: WebhookPath, change: (secrets: Secrets) => Secrets) {
   await requireWebhook(app, caller, path)
   await changeDelivery(app, path.team_id, async (app) => {

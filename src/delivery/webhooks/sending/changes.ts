@@ -3,8 +3,8 @@ import type { CursorChange, NewAttempt } from './store-cursors.ts'
 
 export type { NewAttempt } from './store-cursors.ts'
 
-/** An outcome, and the pause that had ended when its message was sent. */
-export type HealthOutcome = { outcome: Outcome; probed: string | null }
+/** An outcome, when it was known, and the pause that had ended when its message was sent. */
+export type HealthOutcome = { outcome: Outcome; probed: string | null; at: string }
 
 /** What has happened at a cursor since it was last recorded. The position is read when it is recorded. */
 export const noChanges = () => ({

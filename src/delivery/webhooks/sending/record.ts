@@ -62,11 +62,10 @@ type RecordedHealth = { state: store.WebhookState; because: string | null }
 async function recordHealth(app: AppInTransaction, team_id: string, { cursor, outcomes }: Change) {
   const row = await lockHealth(app.db, team_id, cursor.webhook_id)
   if (!row || row.disabled_at) return undefined
-  const at = app.wall()
   let breaker: rules.Breaker = row
   let health: rules.Health = row
   let because: string | null = null
-  for (const { outcome, probed } of outcomes) {
+  for (const { outcome, probed, at } of outcomes) {
     breaker = rules.breakerAfter(breaker, { outcome, probed }, at)
     health = rules.healthAfter(health, outcome, at)
     if (isGone(outcome)) because = 'gone'
@@ -76,7 +75,7 @@ async function recordHealth(app: AppInTransaction, team_id: string, { cursor, ou
   const { failures, trips, paused_until } = breaker
   const state = await updateWebhook(app.db, team_id, cursor.webhook_id, {
     ...{ failures, trips, paused_until, first_failure_at, last_failure_at, clock_started_at },
-    ...(because ? { disabled_at: at, disabled_because: because } : {}),
+    ...(because ? { disabled_at: app.wall(), disabled_because: because } : {}),
   })
   return { state, because }
 }

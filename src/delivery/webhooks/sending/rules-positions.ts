@@ -8,7 +8,10 @@ export type Place = { no: number; at: string; previous: number | null; isDecided
  * first undecided one.
  */
 export function followPositions({ after_no, after_at, last_no, done }: CursorPosition) {
+  /** Decided ones that are not read yet, or have to be read again. */
   const doneBefore = new Set(done)
+  /** Those that are being sent, and have to be read again. */
+  const sending = new Map<number, Place>()
   let passed: CursorPosition = { after_no, after_at, last_no, done: [] }
   let places: Place[] = []
   let first = 0
@@ -25,13 +28,15 @@ export function followPositions({ after_no, after_at, last_no, done }: CursorPos
   }
 
   return {
-    /** Reads a message. It is already decided if it was when the position was stored. */
-    add({ no, at }: Position): Place {
-      const place = { no, at, previous: lastRead, isDecided: doneBefore.delete(no) }
+    /** Reads a message. Returns undefined if it is decided or being sent. */
+    add({ no, at }: Position): Place | undefined {
+      const known = sending.get(no)
+      const place = known ?? { no, at, previous: lastRead, isDecided: doneBefore.delete(no) }
+      sending.delete(no)
       places.push(place)
       lastRead = no
       read = { no, at }
-      return place
+      return known || place.isDecided ? undefined : place
     },
     /** Reads on past events that are no messages of the webhook. */
     skipTo(position: Position) {
@@ -39,6 +44,24 @@ export function followPositions({ after_no, after_at, last_no, done }: CursorPos
     },
     decide(place: Place) {
       place.isDecided = true
+      if (sending.get(place.no) !== place) return
+      sending.delete(place.no)
+      doneBefore.add(place.no)
+    },
+    /** Goes back to the first undecided message. Those that are being sent keep their places. */
+    rewind(isSending: (place: Place) => boolean) {
+      passDecided()
+      const open = [...places.slice(first), ...sending.values()]
+      if (first < places.length) {
+        read = { no: passed.after_no, at: passed.after_at }
+        lastRead = passed.last_no
+      }
+      places = []
+      first = 0
+      sending.clear()
+      for (const place of open)
+        if (place.isDecided) doneBefore.add(place.no)
+        else if (isSending(place)) sending.set(place.no, place)
     },
     read: () => read,
     /** The messages from the first undecided one. */

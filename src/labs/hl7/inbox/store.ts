@@ -71,8 +71,8 @@ export const deleteBody = (db: Db, { lab_id, control_id }: InboxKey) =>
     .where('state', 'in', finishedStates)
     .execute()
 
-/** An ID for pages and the audit log. The key of a message contains text of the lab. */
-const messageId = sql<string>`md5(lab_inbox.lab_id || ' ' || lab_inbox.control_id)::uuid`
+/** An ID for pages and the audit log, as a UUID of version 8. The key of a message contains text of the lab. */
+const messageId = sql<string>`overlay(overlay(md5(lab_inbox.lab_id || ' ' || lab_inbox.control_id) placing '8' from 13) placing '8' from 17)::uuid`
 
 /** Messages that could not be filed, newest first. */
 export const listFailed = (db: Db, lab_id: number | undefined, page: Page) =>

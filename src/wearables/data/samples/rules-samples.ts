@@ -12,7 +12,7 @@ const MAX_NOTE_LENGTH = 2000
 const MAX_DURATION_MS = 31 * DAY
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 
-type ParseContext = {
+export type ParseContext = {
   /** The location of the list in the body. */
   loc: Fault['loc']
   /** The UTC offset for samples without one, in seconds. */

@@ -10,7 +10,6 @@ import {
   type Part,
   parseRecordedAt,
   type ReportFault,
-  readEmbeddedSamples,
   recorderOf,
   roundOrNull,
 } from './rules-summary.ts'
@@ -23,7 +22,7 @@ const dateOf = (day: string) => `${day}T00:00:00.000Z`
 /** Builds the activity of a day and its embedded samples. */
 export function buildActivity(item: NewSummary<'activity'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
   const { day_summary: day } = item
-  const samples = readEmbeddedSamples(item, context)
+  const { samples } = context
   if (!day) return { drafts: [], samples }
   const { date } = day
   if (noonOf(date) > context.now + 1.5 * DAY) reportFault('day_summary.date', 'Must not be in the future.')
@@ -84,7 +83,7 @@ const noBody = {
 
 /** Builds one summary per calendar day of the user, from the last measurement of each kind. */
 export function buildBody(item: NewSummary<'body'>, _raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
-  const samples = readEmbeddedSamples(item, context)
+  const { samples } = context
   const recorder = recorderOf(item, context, reportFault)
   const days = new Map<string, Record<string, Part>>()
   for (const { field, samples: bodySamples } of samples)

@@ -9,7 +9,6 @@ import {
   type Draft,
   parseRecordedAt,
   type ReportFault,
-  readEmbeddedSamples,
   recorderOf,
   roundOrNull,
   sessionOf,
@@ -35,7 +34,7 @@ export function buildWorkout(item: NewSummary<'workouts'>, raw: unknown, context
     raw,
     ...recorderOf(item, context, reportFault),
   }
-  return { drafts: [draft], samples: readEmbeddedSamples(item, context) }
+  return { drafts: [draft], samples: context.samples }
 }
 
 const effortOf = (item: NewSummary<'workouts'>) => ({

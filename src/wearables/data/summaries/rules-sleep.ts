@@ -8,7 +8,6 @@ import {
   type Draft,
   parseRecordedAt,
   type ReportFault,
-  readEmbeddedSamples,
   recorderOf,
   roundOrNull,
   sessionOf,
@@ -32,7 +31,7 @@ export function buildSleep(item: NewSummary<'sleep'>, raw: unknown, context: Bui
     ...{ resource: 'sleep', external, calendar_date, period, raw, ...recorder },
     fields: { ...datesOf(calendar_date, session), ...durationsOf(stages, session, item), ...vitalsOf(item) },
   }
-  const samples = readEmbeddedSamples(item, context)
+  const { samples } = context
   if (!stages.length) return { drafts: [sleep], samples }
   const cycle: Draft = {
     ...sleep,

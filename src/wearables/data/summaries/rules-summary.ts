@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type Fault, faultsOf } from '../../../contract/faults.ts'
 import { type EmbeddedSeries, embeddedSeries, type newSummaries } from '../../../contract/wearables/new-summaries.ts'
-import type { SeriesName } from '../../../contract/wearables/series.ts'
+import { type SeriesName, series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { DAY } from '../../../platform/time.ts'
 import { parseInstant, zoneIn } from '../rules-time.ts'
 import type { IncomingSample } from '../samples/rules-merge.ts'
+import { type ParseContext, readSamples } from '../samples/rules-samples.ts'
 
 /** One field of a summary that several pushes fill, with the time of its measurement. */
 export type Part = { value: unknown; at: number; version: number | null; raw: unknown }
@@ -38,8 +39,8 @@ export type BuildContext = {
   time_zone: string | null
   version: number | null
   idOf(resource: SummaryName, external: string): string
-  /** Parses the samples that are embedded in a field. */
-  read(name: SeriesName, field: string, data: unknown[]): IncomingSample[]
+  /** The samples that are embedded in the item. */
+  samples: BuiltItem['samples']
 }
 
 /** Reports an invalid field of an item. */
@@ -53,6 +54,8 @@ export function summaryId(...parts: string[]) {
 }
 
 const MAX_ITEMS = 1000
+/** The items between two pauses. */
+export const ITEMS_PER_STEP = 10
 /** One item can produce several summaries, such as one body summary per day. */
 export const MAX_SUMMARIES = 5000
 
@@ -62,20 +65,18 @@ export const tooManySummaries = (most: number) =>
   ])
 
 /** Parses the pushed items by the shape of their resource. */
-export function parseSummaries(
-  shapes: typeof newSummaries,
-  resource: SummaryName,
-  data: unknown,
-): { item: unknown; raw: unknown; loc: Fault['loc'] }[] {
+export function* parseSummaries(shapes: typeof newSummaries, resource: SummaryName, data: unknown) {
   const items = Array.isArray(data) ? data : [data]
   const locOf = (i: number) => (Array.isArray(data) ? ['body', 'data', i] : ['body', 'data'])
   if (items.length > MAX_ITEMS) throw tooManySummaries(MAX_ITEMS)
   const faults: Fault[] = []
-  const parsed = items.map((raw, i) => {
+  const parsed: { item: object; raw: unknown; loc: Fault['loc'] }[] = []
+  for (const [i, raw] of items.entries()) {
+    if (i && i % ITEMS_PER_STEP === 0) yield
     const { data: item, error } = shapes[resource].safeParse(raw)
     if (error) faults.push(...faultsOf(error, 'body', raw).map((fault) => ({ ...fault, loc: [...locOf(i), ...fault.loc.slice(1)] })))
-    return { item, raw, loc: locOf(i) }
-  })
+    else parsed.push({ item, raw, loc: locOf(i) })
+  }
   if (faults.length) throw new Problem('invalid', faults.slice(0, 20))
   return parsed
 }
@@ -123,12 +124,16 @@ export function recorderOf(item: RecordingFields, { now, version }: BuildContext
   }
 }
 
-/** Returns the samples that are embedded in an item. */
-export const readEmbeddedSamples = (item: object, { read }: BuildContext) =>
-  Object.entries(item).flatMap(([field, data]) => {
-    if (!Object.hasOwn(embeddedSeries, field) || !Array.isArray(data)) return []
+/** Parses the samples that are embedded in an item. */
+export function* readEmbeddedSamples(item: object, context: ParseContext) {
+  const found: BuiltItem['samples'] = []
+  for (const [field, data] of Object.entries(item)) {
+    if (!Object.hasOwn(embeddedSeries, field) || !Array.isArray(data)) continue
     const name: SeriesName = embeddedSeries[field as EmbeddedSeries]
-    return [{ name, field, samples: read(name, field, data) }]
-  })
+    const samples = yield* readSamples(series[name], data, { ...context, loc: [...context.loc, field] })
+    found.push({ name, field, samples })
+  }
+  return found
+}
 
 export const roundOrNull = (value: number | null | undefined) => (value === null || value === undefined ? null : Math.round(value))

@@ -1,17 +1,15 @@
 import type { Fault } from '../../../contract/faults.ts'
 import { newSummaries, pulledSummaries } from '../../../contract/wearables/new-summaries.ts'
-import { series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { Problem } from '../../../platform/problem.ts'
-import { runAtOnce } from '../../../platform/shares/slices.ts'
+import { runInSlices } from '../../../platform/shares/slices.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
 import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { retryWrite } from '../samples/days.ts'
 import { countOutcomes, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMergedSeries } from '../samples/ingest.ts'
-import { readSamples } from '../samples/rules-samples.ts'
 import { withoutDeleted } from './delete-summaries.ts'
 import { buildActivity, buildBody, buildProfile } from './rules-activity.ts'
 import { buildElectrocardiogram, buildMeal, buildMenstrualCycle, buildWorkout } from './rules-sessions.ts'
@@ -19,9 +17,11 @@ import { buildSleep, buildSleepCycle } from './rules-sleep.ts'
 import {
   type BuildContext,
   type BuiltItem,
+  ITEMS_PER_STEP,
   MAX_SUMMARIES,
   parseSummaries,
   type ReportFault,
+  readEmbeddedSamples,
   summaryId,
   tooManySummaries,
 } from './rules-summary.ts'
@@ -51,7 +51,7 @@ export async function pushSummaries(
   { data, ...body }: PushBody & { data?: unknown },
 ) {
   const push = await openPush(app, caller, user_id, body)
-  const built = buildSummaries(push, resource, data)
+  const built = await runInSlices(buildSummaries(push, resource, data))
   await connectSource(withoutRequestRows(app), push, body)
   const tally = await saveSummaries(app, push, resource, built, Array.isArray(data) ? data.length : 1)
   if (resource === 'profile' && !tally.stale) await fillFallbackBirthDate(withoutRequestRows(app), push, built)
@@ -92,24 +92,23 @@ export async function saveSummaries(app: App, push: IncomingPush, resource: Summ
 }
 
 /** Builds the summaries of a push and reports the faults of all items together. */
-export function buildSummaries(push: IncomingPush, resource: SummaryName, data: unknown): BuiltItem[] {
+export function* buildSummaries(push: IncomingPush, resource: SummaryName, data: unknown) {
   const faults: Fault[] = []
-  const built = parseSummaries(push.pull ? pulledSummaries : newSummaries, resource, data).map(({ item, raw, loc }) => {
+  const built: BuiltItem[] = []
+  for (const { item, raw, loc } of yield* parseSummaries(push.pull ? pulledSummaries : newSummaries, resource, data)) {
+    if (built.length && built.length % ITEMS_PER_STEP === 0) yield
     const reportFault: ReportFault = (field, msg) => faults.push({ type: 'value_error', loc: [...loc, ...field.split('.')], msg })
-    return builders[resource](item, raw, contextOf(push, loc), reportFault)
-  })
+    const samples = yield* readEmbeddedSamples(item, { ...push, loc })
+    built.push(builders[resource](item, raw, contextOf(push, samples), reportFault))
+  }
   if (faults.length) throw new Problem('invalid', faults.slice(0, 20))
   if (built.reduce((sum, { drafts }) => sum + drafts.length, 0) > MAX_SUMMARIES) throw tooManySummaries(MAX_SUMMARIES)
   return built
 }
 
-function contextOf(push: IncomingPush, loc: Fault['loc']): BuildContext {
+function contextOf(push: IncomingPush, samples: BuiltItem['samples']): BuildContext {
   const { user, provider } = push
-  return {
-    ...push,
-    idOf: (resource, external) => summaryId(user.user_id, provider, resource, external),
-    read: (name, field, data) => runAtOnce(readSamples(series[name], data, { ...push, loc: [...loc, field] })),
-  }
+  return { ...push, samples, idOf: (resource, external) => summaryId(user.user_id, provider, resource, external) }
 }
 
 /** Groups the embedded samples by resource, always in the same order, so that locks are taken in one order. */

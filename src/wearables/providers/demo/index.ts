@@ -77,7 +77,7 @@ export async function pushDemoDays(
   const isStillDemo = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
     if (resources.includes(resource) && (await isStillDemo()))
-      await saveSummaries(app, push, resource, buildSummaries(push, resource, data), data.length)
+      await saveSummaries(app, push, resource, runAtOnce(buildSummaries(push, resource, data)), data.length)
   if (!(await isStillDemo())) return
   const selected = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
   await saveSamples(

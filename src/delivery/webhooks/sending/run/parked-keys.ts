@@ -40,13 +40,13 @@ export function parkedKeys() {
     },
     entries: () => [...keys],
     isFull: () => isFull,
-    /** Some of the keys whose retry is due. */
+    /** Some of the keys whose retry is due, the first ones that were. */
     takeDue(now: string, limit: number) {
       if (dueAt === undefined || dueAt > now) return []
-      const idle = [...keys].filter(([, { isBusy }]) => !isBusy)
-      const due = idle.filter(([, { retryAt }]) => retryAt <= now).slice(0, limit)
-      const later = idle.filter((entry) => !due.includes(entry)).map(([, { retryAt }]) => retryAt)
-      dueAt = later.reduce<string | undefined>((earliest, at) => (earliest === undefined || at < earliest ? at : earliest), undefined)
+      const idle = [...keys].filter(([, { isBusy }]) => !isBusy).toSorted(([, a], [, b]) => (a.retryAt < b.retryAt ? -1 : 1))
+      const count = idle.findIndex(([, { retryAt }], i) => i === limit || retryAt > now)
+      const due = count < 0 ? idle : idle.slice(0, count)
+      dueAt = idle[due.length]?.[1].retryAt
       return due.map(([key]) => key)
     },
     dueAt: () => dueAt,

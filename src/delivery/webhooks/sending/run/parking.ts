@@ -31,10 +31,13 @@ export type Parking = ReturnType<typeof openParking>
 export function openParking({ app, log, run, note, decide }: Parts) {
   const { team_id, webhook_id, queues, window } = run
   const keys = parkedKeys()
+  /** Keys whose messages are being loaded. */
+  const loading = new Set<string>()
 
   /** Parks a message, behind those of its key or after a failure. */
   function park(item: Item, failure?: Failure) {
     const key = item.key === STRICT ? keyBesideOrder('strict', item.event) : item.key
+    if (failure) loading.delete(key)
     const entry = keys.get(key) ?? { attempts: 0, retryAt: app.wall(), stored: 0, isBusy: false }
     keys.put(key, { ...entry, isBusy: failure ? false : entry.isBusy, ...failure, stored: entry.stored + 1 })
     run.changes.parked.add(key)
@@ -54,14 +57,23 @@ export function openParking({ app, log, run, note, decide }: Parts) {
   async function loadDue() {
     const due = keys.takeDue(app.wall(), KEYS_AT_ONCE)
     if (!due.length) return false
-    for (const key of due) keys.change(key, { isBusy: true })
-    await log.recorded()
-    const messages = Map.groupBy(
-      await store.listParked(app.db, { team_id, webhook_id, keys: due, limit: MESSAGES_PER_KEY }),
-      ({ parked_key }) => parked_key,
-    )
-    if (!run.isClosed) for (const key of due) queueLoaded(key, messages.get(key) ?? [])
+    for (const key of due) {
+      keys.change(key, { isBusy: true })
+      loading.add(key)
+    }
+    const messages = await listMessages(due).catch((error: unknown) => {
+      for (const key of due) if (loading.delete(key)) keys.change(key, { isBusy: false })
+      throw error
+    })
+    // A key whose message has failed meanwhile waits again.
+    if (!run.isClosed) for (const key of due) if (loading.delete(key)) queueLoaded(key, messages.get(key) ?? [])
     return true
+  }
+
+  async function listMessages(keys: string[]) {
+    await log.recorded()
+    const messages = await store.listParked(app.db, { team_id, webhook_id, keys, limit: MESSAGES_PER_KEY })
+    return Map.groupBy(messages, ({ parked_key }) => parked_key)
   }
 
   function queueLoaded(key: string, messages: store.ParkedMessage[]) {
@@ -121,10 +133,12 @@ export function openParking({ app, log, run, note, decide }: Parts) {
       keys.change(key, { attempts, retryAt, isBusy: false })
       run.changes.parked.add(key)
     },
-    /** Drops a parked message whose user was erased. `isSending` says whether another parked one of its key is in flight. */
-    drop({ key, event }: Item, isSending: boolean) {
-      release(key, event.no)
-      if (!isSending) endPage(key)
+    /** Lets go what is loaded, or being loaded. It is loaded again when it is due. */
+    letGo(inFlight: Item[]) {
+      loading.clear()
+      for (const item of queues.remove(isLoaded)) window.letGo(item)
+      const sending = new Set(inFlight.filter(isLoaded).map(({ key }) => key))
+      for (const [key, { isBusy }] of keys.entries()) if (isBusy && !sending.has(key)) keys.change(key, { isBusy: false })
     },
     /** Takes over what is stored, plus the changes that are not recorded yet. */
     refresh(rows: Awaited<ReturnType<typeof store.listParkedKeys>>) {

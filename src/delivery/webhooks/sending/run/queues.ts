@@ -22,6 +22,8 @@ export function newQueues() {
   const busy = new Set<string>()
   const ready = new Set<string>()
 
+  const noOf = (key: string) => (queues.get(key)?.[0] as Item).event.no
+
   function offer(key: string) {
     if (queues.has(key) && !busy.has(key)) ready.add(key)
   }
@@ -37,17 +39,17 @@ export function newQueues() {
       }
       offer(item.key)
     },
-    /** Takes the next message, whose key is busy until it is freed. */
-    take(): Item | undefined {
-      for (const key of ready) {
-        ready.delete(key)
-        const queue = queues.get(key) as Item[]
-        const item = queue.shift() as Item
-        if (!queue.length) queues.delete(key)
-        busy.add(key)
-        return item
-      }
-      return undefined
+    /** Takes the next message, or the oldest one, whose key is busy until it is freed. */
+    take(isOldest: boolean): Item | undefined {
+      const [first] = ready
+      if (first === undefined) return undefined
+      const key = isOldest ? [...ready].reduce((oldest, key) => (noOf(key) < noOf(oldest) ? key : oldest)) : first
+      ready.delete(key)
+      const queue = queues.get(key) as Item[]
+      const item = queue.shift() as Item
+      if (!queue.length) queues.delete(key)
+      busy.add(key)
+      return item
     },
     hasReady: () => ready.size > 0,
     has: (key: string, isCounted: (item: Item) => boolean) => queues.get(key)?.some(isCounted) ?? false,

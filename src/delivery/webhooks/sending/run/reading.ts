@@ -30,24 +30,51 @@ export function openReading({ context, log, run, parking, requests, note, decide
   async function fill() {
     while (!run.isClosed && !run.isPaused() && window.hasRoom() && (await parking.loadDue())) requests.sendReady()
     requests.sendReady()
-    while (mayRead() && positions.length() < WINDOW && positions.read().no < log.end().no) {
+    await fillLive()
+    for (const replay of run.replays) await fillReplay(replay)
+    if (run.isPaused()) letGo()
+    else if (run.isWaiting()) letGoUnparked()
+  }
+
+  async function fillLive() {
+    while (mayRead() && hasUnread()) {
       // Earlier filters hold up to their positions, so only the present one can select in the database.
       const event_type = filterAfter(run.versions, positions.read().no)
       const room = window.room()
       const limit = Math.min(room.limit, WINDOW - positions.length())
-      const { events, upto } = await log.read(positions.read(), { ...room, limit, event_type })
+      const from = positions.read()
+      const { events, upto } = await log.read(from, { ...room, limit, event_type })
       if (run.isClosed) return
+      if (positions.read() !== from) continue
       if (addAll(events, addLive, positions)) positions.skipTo(upto)
       if (positions.read().no - run.recordedNo >= SKIPPED_POSITIONS) note()
       requests.sendReady()
     }
-    for (const replay of run.replays) await fillReplay(replay)
   }
 
+  const hasUnread = () => positions.length() < WINDOW && positions.read().no < log.end().no
+  const hasUnreplayed = ({ positions, end }: Replay) => positions.read().no < end.no
+
+  /** Whether it reads more as soon as there is room. */
+  const isReading = () => !run.isPaused() && !run.isWaiting() && !parking.isFull() && (hasUnread() || run.replays.some(hasUnreplayed))
+
   function mayRead() {
-    if (run.isClosed || run.isPaused() || !context.isHeld()) return false
+    if (run.isClosed || run.isPaused() || run.isWaiting() || !context.isHeld()) return false
     parkSlowest()
     return !parking.isFull() && window.hasRoom()
+  }
+
+  /** Makes room for other webhooks: messages that wait are read again. */
+  function letGo() {
+    parking.letGo([...requests.inFlight.keys()])
+    letGoUnparked()
+  }
+
+  function letGoUnparked() {
+    for (const item of queues.remove(({ place }) => place !== undefined)) window.letGo(item)
+    if (run.waiting.isHeld) requests.releaseStrict()
+    const sending = new Set([...requests.inFlight.keys()].map(({ place }) => place))
+    for (const { positions } of [run, ...run.replays]) positions.rewind((place) => sending.has(place))
   }
 
   /** Everything in the window behind the first undecided message is decided, so its key is parked while its request goes on. */
@@ -75,11 +102,15 @@ export function openReading({ context, log, run, parking, requests, note, decide
     const version = versionAt(run.versions, event.no)
     if (!isMessage(version, event)) return
     const place = positions.add({ no: event.no, at: event.logged_at })
-    if (place.isDecided) return
-    // Its user was erased, so there is no payload left to deliver.
-    if (!event.sealed) return decide({ place })
+    if (!place) return
     const key = keyOf(version.ordering, event)
-    const attempts = key === STRICT && run.isFirst(place) ? run.waiting.attempts : 0
+    const isWaitedFor = key === STRICT && run.isFirst(place)
+    if (!event.sealed) {
+      // Its user was erased, so there is no payload left to deliver.
+      if (isWaitedFor) run.stopWaiting()
+      return decide({ place })
+    }
+    const attempts = isWaitedFor ? run.waiting.attempts : 0
     enqueue({ event, key, previous: place.previous, attempts, place })
   }
 
@@ -90,13 +121,11 @@ export function openReading({ context, log, run, parking, requests, note, decide
   }
 
   async function fillReplay(replay: Replay) {
-    while (mayRead() && replay.positions.read().no < replay.end.no) {
-      const { events, upto } = await log.read(replay.positions.read(), {
-        ...window.room(),
-        event_type: replay.event_types,
-        end: replay.end,
-      })
+    while (mayRead() && hasUnreplayed(replay)) {
+      const from = replay.positions.read()
+      const { events, upto } = await log.read(from, { ...window.room(), event_type: replay.event_types, end: replay.end })
       if (run.isClosed || !run.replays.includes(replay)) return
+      if (replay.positions.read() !== from) continue
       if (addAll(events, (event) => addReplayed(replay, event), replay.positions)) replay.positions.skipTo(upto)
       note()
       requests.sendReady()
@@ -108,12 +137,12 @@ export function openReading({ context, log, run, parking, requests, note, decide
     const version = run.versions.at(-1) as FilterVersion
     if (!isMessage(version, event) || !takes(replay.event_types, event.event_type)) return
     const place = replay.positions.add({ no: event.no, at: event.logged_at })
-    if (place.isDecided) return
+    if (!place) return
     const key = keyOf(version.ordering, event)
     const item = { event, key, previous: null, attempts: 0, place, replay }
     if (event.sealed) enqueue(item)
     else decide({ place, replay }, false)
   }
 
-  return { fill }
+  return { fill, isReading, letGo }
 }

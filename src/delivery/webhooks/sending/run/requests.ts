@@ -20,8 +20,8 @@ type Parts = {
   context: SendingContext
   run: RunState
   settle(item: Item, endpoint: Endpoint, result: Result): void
-  /** Decides the message of an erased user. Returns false for any other. */
-  finishErased(item: Item): boolean
+  /** Reads the message of an erased user again. Returns false for any other. */
+  rereadErased(item: Item): boolean
   /** A request has ended, or could not begin. */
   onIdle(): void
 }
@@ -29,7 +29,7 @@ type Parts = {
 export type Requests = ReturnType<typeof openRequests>
 
 /** Sends the messages of a webhook that are ready, within its limits, and holds one back that is not due yet. */
-export function openRequests({ context, run, settle, finishErased, onIdle }: Parts) {
+export function openRequests({ context, run, settle, rereadErased, onIdle }: Parts) {
   const { app } = context
   const { team_id, webhook_id, queues } = run
   /** Messages that are being sent, and since when. */
@@ -42,15 +42,15 @@ export function openRequests({ context, run, settle, finishErased, onIdle }: Par
     if (queues.hasReady() && !run.isClosed && !run.isPaused()) sending.run()
   }
 
-  const requestLimit = () => (run.breaker.failures >= BREAKER_THRESHOLD ? 1 : REQUESTS_AT_ONCE)
-  const hasRoom = () => inFlight.size < requestLimit()
+  const isProbing = () => run.breaker.failures >= BREAKER_THRESHOLD
+  const hasRoom = () => inFlight.size < (isProbing() ? 1 : REQUESTS_AT_ONCE)
 
   async function sendAll() {
     const endpoint = (await endpointsOf(app, team_id, [{ webhook_id, revision: run.state?.revision ?? 0 }])).get(webhook_id)
     while (endpoint && !run.isClosed && !run.isPaused() && context.isHeld() && queues.hasReady()) {
       if (!hasRoom() || context.requests.room(team_id) <= 0) return
       if (!rate.take(run.state?.rate_limit ?? null, Date.parse(app.wall()))) return waitForRate()
-      const item = queues.take() as Item
+      const item = queues.take(isProbing()) as Item
       const { retryAt } = run.waiting
       if (item.key === STRICT && !item.replay && retryAt && retryAt > app.wall()) return holdStrict(item)
       void sendItem(item, endpoint)
@@ -71,6 +71,11 @@ export function openRequests({ context, run, settle, finishErased, onIdle }: Par
   function holdStrict(item: Item) {
     run.waiting.isHeld = true
     putBack(item)
+  }
+
+  function releaseStrict() {
+    run.waiting.isHeld = false
+    queues.free(STRICT)
   }
 
   async function sendItem(item: Item, endpoint: Endpoint) {
@@ -95,7 +100,7 @@ export function openRequests({ context, run, settle, finishErased, onIdle }: Par
   /** An internal failure is no attempt. After a database outage the message is sent again at once. */
   function retryLater(item: Item, error: unknown) {
     logFailure(error)
-    if (finishErased(item)) return
+    if (rereadErased(item)) return
     putBack(item)
     setTimeout(
       () => {
@@ -121,9 +126,9 @@ export function openRequests({ context, run, settle, finishErased, onIdle }: Par
     retryStrict() {
       const { isHeld, retryAt } = run.waiting
       if (!isHeld || (retryAt && retryAt > app.wall())) return
-      run.waiting.isHeld = false
-      queues.free(STRICT)
+      releaseStrict()
     },
+    releaseStrict,
     isSending: sending.isRunning,
     close: () => clearTimeout(rateTimer),
   }

@@ -23,6 +23,9 @@ export function newRunState(context: SendingContext, team_id: string, row: Curso
     replays: [] as Replay[],
     /** The message at which a webhook with strict order waits, and whether it is held back. */
     waiting: { attempts: row.attempts, retryAt: row.retry_at, isHeld: false },
+    stopWaiting() {
+      this.waiting = { attempts: 0, retryAt: null, isHeld: false }
+    },
     changes: noChanges(),
     recordedNo: row.after_no,
     isClosed: false,
@@ -32,6 +35,12 @@ export function newRunState(context: SendingContext, team_id: string, row: Curso
     isPaused() {
       const { state, breaker } = this
       return !state || state.disabled_at !== null || (breaker.paused_until !== null && breaker.paused_until > app.wall())
+    },
+    /** Whether everything else waits for the message that failed. After a change of ordering, some of it does not. */
+    isWaiting() {
+      const { waiting, versions } = this
+      if (waiting.retryAt === null || waiting.retryAt <= app.wall()) return false
+      return versions.every(({ ordering, upto_no }) => ordering === 'strict' || (upto_no !== null && upto_no <= positions.read().no))
     },
     isFirst: (place: Place) => positions.firstUndecided() === place,
   }

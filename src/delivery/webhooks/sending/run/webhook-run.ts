@@ -1,7 +1,7 @@
 import { runAgain } from '../../../../platform/run-again.ts'
 import type { Endpoint } from '../../endpoints.ts'
 import * as rules from '../../rules.ts'
-import { breakerAfter } from '../../rules-health.ts'
+import { type Breaker, breakerAfter } from '../../rules-health.ts'
 import { type HealthOutcome, noChanges } from '../changes.ts'
 import { attemptOf } from '../contents.ts'
 import type { SendingContext, TeamLog } from '../context.ts'
@@ -14,8 +14,6 @@ import { openReading } from './reading.ts'
 import { openRequests, type Result } from './requests.ts'
 import { newRunState } from './run-state.ts'
 import { WINDOW } from './window.ts'
-
-const notWaiting = { attempts: 0, retryAt: null, isHeld: false }
 
 export type WebhookRun = ReturnType<typeof openWebhookRun>
 
@@ -31,7 +29,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
   const run = newRunState(context, team_id, row)
   const { positions, queues, window } = run
   const parking = openParking({ app, log, run, note, decide })
-  const requests = openRequests({ context, run, settle, finishErased, onIdle: fillSoon })
+  const requests = openRequests({ context, run, settle, rereadErased, onIdle: fillSoon })
   const reading = openReading({ context, log, run, parking, requests, note, decide })
   const filling = runAgain(() => reading.fill().catch(requests.retrySoon))
 
@@ -45,9 +43,10 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     log.recordSoon(positions.length() >= WINDOW)
   }
 
+  /** The health as it is stored, plus the outcomes that are not recorded yet. */
   function setState(state: store.WebhookState) {
     run.state = state
-    run.breaker = state
+    run.breaker = run.changes.outcomes.reduce<Breaker>((breaker, outcome) => breakerAfter(breaker, outcome, outcome.at), state)
   }
 
   // Deciding
@@ -60,16 +59,17 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
 
   function settle(item: Item, endpoint: Endpoint, { outcome, key, signature, at, probed }: Result) {
     const attempt = 1 + (item.place ? item.attempts : parking.attempts(item.key))
-    const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: app.wall(), random: Math.random() })
-    run.changes.outcomes.push({ outcome, probed })
-    run.breaker = breakerAfter(run.breaker, { outcome, probed }, app.wall())
+    const now = app.wall()
+    const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: now, random: Math.random() })
+    run.changes.outcomes.push({ outcome, probed, at: now })
+    run.breaker = breakerAfter(run.breaker, { outcome, probed }, now)
     if (!endpoint.inbox) {
       const { event, key: queue, previous } = item
       const message = { ...event, event_id: event.id, event_at: event.logged_at, team_id, key: queue, previous }
       run.changes.attempts.push(attemptOf(key, endpoint, message, { attempt, at, outcome, verdict, signature }))
     }
-    if (verdict.state === 'waiting' && !isErased(item)) fail(item, { attempts: attempt, retryAt: verdict.due_at })
-    else finish(item)
+    if (verdict.state !== 'waiting') finish(item)
+    else if (!rereadErased(item)) fail(item, { attempts: attempt, retryAt: verdict.due_at })
     note()
   }
 
@@ -77,14 +77,18 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
   function finish(item: Item) {
     window.letGo(item)
     if (!item.place) return parking.finish(item)
-    if (item.key === STRICT && !item.replay) run.waiting = { ...notWaiting }
+    if (item.key === STRICT && !item.replay) run.stopWaiting()
     decide(item)
     queues.free(item.key)
   }
 
-  function finishErased(item: Item) {
-    if (isErased(item)) finish(item)
-    return isErased(item)
+  /** The log has nothing of an erased user but that it was deleted. */
+  function rereadErased(item: Item) {
+    if (!isErased(item)) return false
+    window.letGo(item)
+    queues.free(item.key)
+    reading.letGo()
+    return true
   }
 
   function fail(item: Item, failure: { attempts: number; retryAt: string }) {
@@ -100,21 +104,6 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
   }
 
   const isErased = ({ event: { user_id } }: Item) => user_id !== null && erased.has(user_id)
-
-  /** Drops a message that is not in flight. */
-  function drop(item: Item) {
-    window.letGo(item)
-    if (!item.place)
-      return parking.drop(
-        item,
-        [...requests.inFlight.keys()].some(({ key, place }) => key === item.key && !place),
-      )
-    if (run.waiting.isHeld && !item.replay && run.isFirst(item.place)) {
-      run.waiting = { ...notWaiting }
-      queues.free(STRICT)
-    }
-    decide(item, !item.replay)
-  }
 
   return {
     webhook_id,
@@ -138,10 +127,10 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     },
     /** The users of the messages that it holds. */
     heldUsers: () => [...queues.items(), ...requests.inFlight.keys()].flatMap(({ event: { user_id } }) => user_id ?? []),
-    /** Drops the messages of erased users. Those in flight are not repeated. */
+    /** Reads everything again after users were erased. What is in flight is not repeated. */
     forgetUsers(user_ids: Set<string>) {
       for (const user_id of user_ids) erased.add(user_id)
-      for (const item of queues.remove(isErased)) drop(item)
+      reading.letGo()
       if (requests.inFlight.size === 0) erased.clear()
     },
     /** Updates the health as it was recorded. */
@@ -180,7 +169,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
       requests.inFlight.size === 0 &&
       !requests.isSending() &&
       !filling.isRunning() &&
-      (run.isPaused() || (!queues.hasReady() && window.count() === 0) || run.waiting.retryAt !== null),
+      (run.isPaused() || (run.waiting.isHeld && !queues.hasReady()) || (window.count() === 0 && !reading.isReading())),
     dueAt() {
       if (!run.state || run.state.disabled_at) return null
       const pausedUntil = run.breaker.paused_until !== null && run.breaker.paused_until > app.wall() ? run.breaker.paused_until : null

@@ -4,6 +4,8 @@ import type { Item } from './queues.ts'
 /** Messages of a webhook that are queued or being sent, and their bytes. */
 export const WINDOW = 256
 const WINDOW_BYTES = 4 * 1024 * 1024
+/** What a webhook can always hold, although others of its team have used up the team's share. */
+const MINIMUM = 8
 
 /** Counts what a webhook holds, within its own limits and the share of its team. */
 export function newWindow({ messages, bytes }: { messages: Shares; bytes: Shares }, team_id: string) {
@@ -22,12 +24,14 @@ export function newWindow({ messages, bytes }: { messages: Shares; bytes: Shares
     }
   }
 
+  const teamRoom = () => Math.max(MINIMUM - count, bytes.room(team_id) > 0 ? messages.room(team_id) : 0)
+
   return {
     hold: (item: Item) => add(1, item),
     letGo: (item: Item) => add(-1, item),
     count: () => count,
-    hasRoom: () => count < WINDOW && size < WINDOW_BYTES && messages.room(team_id) > 0 && bytes.room(team_id) > 0,
-    room: () => ({ limit: Math.min(WINDOW - count, messages.room(team_id)), bytes: WINDOW_BYTES - size }),
+    hasRoom: () => count < WINDOW && size < WINDOW_BYTES && teamRoom() > 0,
+    room: () => ({ limit: Math.min(WINDOW - count, teamRoom()), bytes: WINDOW_BYTES - size }),
     clear() {
       messages.release(team_id, count)
       bytes.release(team_id, size)
