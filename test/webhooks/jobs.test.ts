@@ -162,6 +162,19 @@ test('a failed message of a replay is parked and counts as sent, and stopping th
   ])
 })
 
+test('a replay waits when half of the keys are parked that a webhook can have, and new messages do not', async () => {
+  const team = await delivery.team()
+  await team.emit(...up(1200).map((n) => `old ${n}`))
+  const webhook = await team.webhook({}, ({ key }) => (key === 'new' ? ok : wrong))
+  const { replay, stop } = jobsOf(webhook)
+  const { id } = await replay({ from: yesterday() })
+  await waitFor(async () => expect((await webhook.parked()).length).toBeGreaterThan(500))
+  await team.emit(...up(300).map((n) => `later ${n}`), 'new')
+  await waitFor(async () => expect(await webhook.afterNo()).toBe(1501))
+  expect(webhook.received.filter(({ key }) => key === 'new')).toHaveLength(1)
+  await stop(id)
+})
+
 test('recovers each message that was exhausted since a given time, once', async () => {
   const team = await delivery.team()
   const webhook = await team.webhook({}, () => wrong)

@@ -1,7 +1,8 @@
-import { isDeadlock, isLockTimeout } from '../../platform/db/errors.ts'
+import { isDatabaseUnavailable, isDeadlock, isLockTimeout, isPoolerError, isStatementTimeout } from '../../platform/db/errors.ts'
 import { SECOND } from '../../platform/time.ts'
 import { type Change, recordChanges } from '../webhooks/sending/record.ts'
 import type { WebhookRun } from '../webhooks/sending/run/webhook-run.ts'
+import type { WebhookState } from '../webhooks/sending/store-cursors.ts'
 import type { TeamContext } from './team-run.ts'
 
 const RETRY_MS = SECOND / 10
@@ -11,8 +12,13 @@ const TIMEOUT_MS = 60 * SECOND
 type Parts = {
   team_id: string
   runs: Map<string, WebhookRun>
-  reopen(runs: WebhookRun[]): void
+  /** Drops what these hold. They start again at what is stored, at once or after a while. */
+  reopen(runs: WebhookRun[], after?: 'a while'): void
 }
+
+type Taken = { run: WebhookRun; change: Change }
+
+const isTransient = (error: unknown) => isDatabaseUnavailable(error) || isStatementTimeout(error) || isPoolerError(error)
 
 /** Records the outcomes of a team's webhooks, many in one statement and one statement at a time. */
 export function newRecorder(context: TeamContext, { team_id, runs, reopen }: Parts) {
@@ -45,14 +51,30 @@ export function newRecorder(context: TeamContext, { team_id, runs, reopen }: Par
   }
 
   async function record() {
-    const taken = [...runs.values()].flatMap((run) => {
+    const taken = [...runs.values()].flatMap((run): Taken[] => {
       const state = run.state()
       const change = state && run.takeChange()
       return change ? [{ run, change: { ...change, state } }] : []
     })
-    if (!taken.length) return
-    const states = await recordWithRetry(taken.map(({ change }) => change))
-    if (isClosed) return
+    if (taken.length) await recordAll(taken)
+  }
+
+  /** A change that the database refuses holds up no others, and its messages are sent again after a while. */
+  async function recordAll(taken: Taken[]): Promise<void> {
+    try {
+      const states = await recordWithRetry(taken.map(({ change }) => change))
+      if (!isClosed) confirm(taken, states)
+    } catch (error) {
+      const [first, ...others] = taken as [Taken, ...Taken[]]
+      if (others.length) for (const one of taken) await recordAll([one])
+      else if (!isClosed) {
+        onError(error)
+        reopen([first.run], 'a while')
+      }
+    }
+  }
+
+  function confirm(taken: Taken[], states: WebhookState[] | undefined) {
     if (!states) return reopen(taken.map(({ run }) => run))
     for (const { run, change } of taken) {
       run.confirm()
@@ -69,7 +91,9 @@ export function newRecorder(context: TeamContext, { team_id, runs, reopen }: Par
       try {
         return await recordChanges(app, team_id, batch)
       } catch (error) {
-        if (!isDeadlock(error) && !isLockTimeout(error)) onError(error)
+        const isContended = isDeadlock(error) || isLockTimeout(error)
+        if (!isContended && !isTransient(error)) throw error
+        if (!isContended) onError(error)
         if (isClosed || performance.now() > giveUpAt) return undefined
         await new Promise((done) => setTimeout(done, RETRY_MS))
       }

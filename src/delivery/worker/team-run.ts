@@ -20,6 +20,8 @@ import { openTeamLog } from './team-log.ts'
 /** Events moved at once. */
 const MOVE_LIMIT = 1000
 const LOCKED_RETRY_MS = 5
+/** What the database has refused to record is sent again after this long. */
+const REFUSED_MS = 60 * SECOND
 /** How often positions that only skipped events are recorded. */
 const SKIPPED_MS = 60 * SECOND
 
@@ -187,9 +189,16 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     if (runs.get(run.webhook_id) === run) runs.delete(run.webhook_id)
   }
 
-  /** Drops what these hold and starts again at what is stored. */
-  function reopen(ended: WebhookRun[]) {
+  let reopenTimer: NodeJS.Timeout | undefined
+
+  /** Drops what these hold and starts again at what is stored, at once or after a while. */
+  function reopen(ended: WebhookRun[], after?: 'a while') {
     for (const run of ended) endRun(run)
+    if (after) {
+      reopenTimer ??= setTimeout(reopen, REFUSED_MS, [])
+      return
+    }
+    reopenTimer = undefined
     changes = undefined
     moveAgain = true
     scheduleMove(0)
@@ -227,7 +236,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     const due = dueAt()
     if (due && due <= app.wall()) for (const sink of sinks()) sink.wake()
     recordSkipped()
-    if (isClosed || moving || changes === undefined || performance.now() - activeAt < context.idleMs) return
+    if (isClosed || moving || reopenTimer || changes === undefined || performance.now() - activeAt < context.idleMs) return
     if (!sinks().every((sink) => sink.isIdle())) return
     for (const run of runs.values()) run.noteIdle()
     await recorder.recorded()
@@ -239,6 +248,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     if (isClosed) return
     isClosed = true
     clearTimeout(moveTimer)
+    clearTimeout(reopenTimer)
     recorder.close()
     for (const run of runs.values()) endRun(run)
     for (const destination of destinations) destination.close()

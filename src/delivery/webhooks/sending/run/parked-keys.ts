@@ -10,12 +10,13 @@ export function parkedKeys() {
   const keys = new Map<string, ParkedKey>()
   let messages = 0
   let isFull = false
+  const isHalfFull = () => keys.size > MAX_KEYS / 2 || messages > MAX_MESSAGES / 2
   /** At most the earliest retry. */
   let dueAt: string | undefined
 
   function checkFull() {
     if (keys.size >= MAX_KEYS || messages >= MAX_MESSAGES) isFull = true
-    else if (keys.size <= MAX_KEYS / 2 && messages <= MAX_MESSAGES / 2) isFull = false
+    else if (!isHalfFull()) isFull = false
   }
 
   function put(key: string, parked: ParkedKey) {
@@ -40,6 +41,7 @@ export function parkedKeys() {
     },
     entries: () => [...keys],
     isFull: () => isFull,
+    isHalfFull,
     /** Some of the keys whose retry is due, the first ones that were. */
     takeDue(now: string, limit: number) {
       if (dueAt === undefined || dueAt > now) return []

@@ -114,6 +114,7 @@ export function openParking({ app, log, run, note, decide }: Parts) {
     has: (key: string) => keys.get(key) !== undefined,
     attempts: (key: string) => keys.get(key)?.attempts ?? 0,
     isFull: keys.isFull,
+    isHalfFull: keys.isHalfFull,
     dueAt: keys.dueAt,
     park,
     parkBehind,

@@ -53,7 +53,8 @@ export function openReading({ context, log, run, parking, requests, note, decide
   }
 
   const hasUnread = () => positions.length() < WINDOW && positions.read().no < log.end().no
-  const hasUnreplayed = ({ positions, end }: Replay) => positions.read().no < end.no
+  /** New messages can still be parked when a replay waits. */
+  const hasUnreplayed = ({ positions, end }: Replay) => positions.read().no < end.no && !parking.isHalfFull()
 
   /** Whether it reads more as soon as there is room. */
   const isReading = () => !run.isPaused() && !run.isWaiting() && !parking.isFull() && (hasUnread() || run.replays.some(hasUnreplayed))
