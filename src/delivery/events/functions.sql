@@ -23,7 +23,7 @@ end $$;
 
 -- Moves committed events of a team from the outbox to its log, at most `most` of them, and returns them with the keys of their users.
 -- A worker passes its ID: it becomes the owner of a team that has none, or whose owner is not among the live workers, and moves nothing
--- for a team of another one. Without a worker, the owner must read the log. The last row is about the log and has no event.
+-- for a team of another one (Gap 396). Without a worker, the owner must read the log. The last row is about the log and has no event.
 -- `from_seq` is a lower bound that saves the way past deleted rows. The oldest open transaction and that of the move, `next_xact`, tell the
 -- caller the next one.
 create or replace function move_events(team_id uuid, worker uuid, live uuid[], from_seq bigint, most integer) returns table (

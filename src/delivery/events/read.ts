@@ -1,4 +1,4 @@
-import type { LoggedEvent, Position } from '../../contract/delivery/log-rows.ts'
+import { BEGINNING, type LoggedEvent, type Position } from '../../contract/delivery/log-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { DAY, later } from '../../platform/time.ts'
 import * as store from './store-log.ts'
@@ -27,14 +27,15 @@ export type LogReader = {
 const MAX_DAYS_PER_PAGE = 7
 
 /**
- * The next page of a log, and the position up to which it was read. It reads one day after another until the page is full,
- * so that it opens no other partitions.
+ * The next page of a log, and the position up to which it was read. It reads one day after another until the page is full, so that it
+ * opens no other partitions. Only the beginning of a log, and the end of a week without an event, are searched for in all of them.
  */
 export async function readPage(db: Db, team_id: string, { end, ...query }: Query) {
   const events: LoggedEvent[] = []
   let { after } = query
-  for (let days = 0, from = after; after.no < end.no; days++) {
-    const next = days && !events.length ? await store.findNext(db, team_id, from) : from
+  for (let days = 1, from = after; after.no < end.no; days++) {
+    const isQuiet = !isFiltered(query) && !events.length && days > MAX_DAYS_PER_PAGE
+    const next = from.at === BEGINNING || isQuiet ? await store.findNext(db, team_id, from) : from
     if (!next) return { events, upto: end }
     const at = next.at > from.at ? next.at : from.at
     const before = dayAfter(at)
@@ -44,12 +45,16 @@ export async function readPage(db: Db, team_id: string, { end, ...query }: Query
     const last = events.at(-1)
     if (last && (found.length === room.limit || sizeOf(events) >= query.bytes)) return { events, upto: positionOf(last) }
     if (before > end.at) return { events, upto: end }
-    if (days + 1 >= MAX_DAYS_PER_PAGE) return { events, upto: laterOf(after, await store.findLastBefore(db, team_id, before, at)) }
+    if (days >= MAX_DAYS_PER_PAGE && (last || isFiltered(query)))
+      return { events, upto: laterOf(after, await store.findLastBefore(db, team_id, before, at)) }
     from = { no: after.no, at: before }
     after = { no: last?.no ?? after.no, at: before }
   }
   return { events, upto: end }
 }
+
+const isFiltered = ({ event_type, user_id, order_id, deliverable }: Omit<Query, 'end'>) =>
+  Boolean(event_type || user_id || order_id || deliverable)
 
 export const positionOf = ({ no, logged_at }: LoggedEvent): Position => ({ no, at: logged_at })
 

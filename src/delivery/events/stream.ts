@@ -35,7 +35,7 @@ async function* followLog(app: App, team_id: string, filter: Filter, after: Posi
       if (signal.aborted) return
       yield frame(event)
     }
-    const moved = page.position.no > position.no
+    const moved = page.position.no > position.no || page.position.at > position.at
     position = page.position
     if (page.events.length) lastSentAt = app.wall()
     else if (Date.parse(app.wall()) - Date.parse(lastSentAt) >= KEEP_ALIVE_EVERY_MS) {
