@@ -2,7 +2,6 @@ import { isDatabaseUnavailable, isDeadlock, isLockTimeout, isPoolerError, isStat
 import { SECOND } from '../../platform/time.ts'
 import { type Change, recordChanges } from '../webhooks/sending/record.ts'
 import type { WebhookRun } from '../webhooks/sending/run/webhook-run.ts'
-import type { WebhookState } from '../webhooks/sending/store-cursors.ts'
 import type { TeamContext } from './team-run.ts'
 
 const RETRY_MS = SECOND / 10
@@ -74,7 +73,7 @@ export function newRecorder(context: TeamContext, { team_id, runs, reopen }: Par
     }
   }
 
-  function confirm(taken: Taken[], states: WebhookState[] | undefined) {
+  function confirm(taken: Taken[], states: Change['state'][] | undefined) {
     if (!states) return reopen(taken.map(({ run }) => run))
     for (const { run, change } of taken) {
       run.confirm()
