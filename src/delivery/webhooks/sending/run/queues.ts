@@ -22,7 +22,7 @@ export function newQueues() {
   const busy = new Set<string>()
   const ready = new Set<string>()
 
-  const noOf = (key: string) => (queues.get(key)?.[0] as Item).event.no
+  const noOf = (key: string) => (queues.get(key) as [Item])[0].event.no
 
   function offer(key: string) {
     if (queues.has(key) && !busy.has(key)) ready.add(key)
