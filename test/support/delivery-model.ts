@@ -20,6 +20,9 @@ const arrivalOf = ({ url, headers }: Message): Arrival => ({
 export const outcomeOf = (status: number | null, error: Outcome['error'] = status === 200 ? null : 'status') =>
   outcomeWithoutExchange(status, error)
 
+/** So few that bytes limit pages and windows too. */
+const MAX_BYTES = 3000
+
 /** A worker of one team that the test drives. It never waits for neighbors, and it is as alive as the test says. */
 export async function modelWorker(
   app: App,
@@ -47,11 +50,11 @@ export async function modelWorker(
     timeoutMs: 15_000,
     moveGapMs: 0,
     recordWaitMs: 0,
-    idleMs: Number.POSITIVE_INFINITY,
+    idleMs: 0,
     isHeld: () => isHeld && worker === id,
     requests: newShares(64),
     messages,
-    bytes: newShares(1024 * 1024),
+    bytes: newShares(MAX_BYTES),
     worker: () => worker,
     live: () => liveWorkers(url),
     outbound: {} as TeamContext['outbound'],

@@ -10,6 +10,7 @@ import { type Outcome, outcomeWithoutExchange } from '../../src/platform/outboun
 import type { Message, Sender } from '../../src/platform/outbound/send.ts'
 import { atEnd } from './at-end.ts'
 import { query } from './query.ts'
+import { newUuid } from './seeded.ts'
 import type { Replica, Tenant } from './world.ts'
 
 /** A received message with its parsed headers. `n` is its position in the log. */
@@ -43,20 +44,23 @@ export const outcome = (status: number | null, error: Outcome['error'] = null, r
 export const ok = outcome(200)
 
 /** Emits events with these keys in one transaction. */
-export const emitTo = async (app: App, team_id: string, keys: string[], rollback = false) => {
+export const emitTo = async (app: App, team_id: string, keys: string[], rollback = false, bytes = 0) => {
   const committed = inTransaction(app, async (app) => {
     for (const key of keys)
       await emitForTeam(app, {
         team_id,
         event_type: 'endpoint.disabled',
         key,
-        data: { webhook_id: team_id, because: 'gone' },
+        data: { webhook_id: team_id, because: 'gone', ...paddingOf(bytes) },
         at: app.wall(),
       })
     if (rollback) throw new Error('rolled back')
   })
   await (rollback ? committed.catch(() => {}) : committed)
 }
+
+/** Random text does not compress. */
+const paddingOf = (bytes: number) => (bytes ? { padding: Array.from({ length: Math.ceil(bytes / 36) }, newUuid).join('') } : {})
 
 export type Ordering = 'per_key' | 'strict' | 'unordered'
 

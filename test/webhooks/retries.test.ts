@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { later, SECOND } from '../../src/platform/time.ts'
 import { ok, outcome } from '../support/delivery.ts'
+import { ageEvents } from '../support/delivery-model-checks.ts'
 import { localDelivery } from '../support/local-delivery.ts'
 import { query } from '../support/query.ts'
 import { waitFor } from '../support/webhooks.ts'
@@ -73,4 +75,17 @@ test('replayed messages behind a retried one that fails wait with it', async () 
   team.pass(10 * SECOND)
   await webhook.settled()
   expect(webhook.numbers().slice(-2)).toEqual([2, 3])
+})
+
+test('a parked message behind one that expired has all of its attempts', async () => {
+  const team = await delivery.team()
+  const webhook = await team.webhook({}, () => wrong)
+  await team.emit('a', 'a')
+  await waitFor(async () => expect(await webhook.parked()).toEqual(['a 1', 'a 2']))
+  await ageEvents(w.url, team.team_id, 1)
+  await applyRetention(w.app)
+  await team.isLogged(2)
+  expect((await webhook.pending()).map(({ sequence, attempts }) => [sequence, attempts])).toEqual([[2, 0]])
+  team.pass(10 * SECOND)
+  await waitFor(async () => expect((await webhook.attempts()).map(({ sequence, attempt }) => [sequence, attempt])).toContainEqual([2, 1]))
 })

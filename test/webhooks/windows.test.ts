@@ -20,13 +20,10 @@ async function workerOf(status: number, ordering: 'per_key' | 'strict') {
     up(300).map((n) => `key ${n}`),
   )
   let response = outcomeOf(status)
-  let sent = 0
-  const worker = await modelWorker(w.app, w.url, tenant.team_id, async () => {
-    sent++
-    return response
-  })
+  const worker = await modelWorker(w.app, w.url, tenant.team_id, async () => response)
   worker.wake()
-  await waitFor(() => expect([worker.isBusy(), sent > 0, worker.errors]).toEqual([false, true, []]))
+  const listAttempts = () => query(w.url, 'select from attempts where webhook_id = $1', [webhook.id])
+  await waitFor(async () => expect([(await listAttempts()).length > 0, worker.isBusy(), worker.errors]).toEqual([true, false, []]))
   const respond = (status: number) => {
     response = outcomeOf(status)
   }

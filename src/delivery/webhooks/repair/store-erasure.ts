@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
 /** Locks the cursors of webhooks with parked keys, so that no outcome of them is recorded until the transaction ends. */
@@ -9,9 +9,25 @@ export const lockParkingCursors = (db: Db, team_id: string) =>
 
 /** Deletes parked messages whose event was emptied. The owner may have parked one after that. */
 export const deleteEmptiedParked = (db: Db, team_id: string) =>
-  sql`
-    delete from parked_messages m using events e
-    where m.team_id = ${team_id} and e.team_id = ${team_id} and e.no = m.no and e.logged_at = m.logged_at and e.sealed is null`.execute(db)
+  deleteParked(
+    db,
+    team_id,
+    sql`using events e where m.team_id = ${team_id} and e.team_id = ${team_id} and e.no = m.no and e.logged_at = m.logged_at and e.sealed is null`,
+  )
+
+/** Deletes parked messages, and returns how many. The attempts of a key are those of its first message, so the next one has none. */
+export async function deleteParked(db: Db, team_id: string, which: RawBuilder<unknown>) {
+  const { rows } = await sql<{ deleted: number }>`
+    with gone as (delete from parked_messages m ${which} returning m.webhook_id, m.key, m.no),
+      reset as (
+        update parked p set attempts = 0 from gone g
+        where p.team_id = ${team_id} and p.webhook_id = g.webhook_id and p.key = g.key and p.attempts > 0 and not exists (
+          select from parked_messages m where m.team_id = ${team_id} and m.webhook_id = p.webhook_id and m.key = p.key and m.no < g.no
+        )
+      )
+    select count(*) as deleted from gone`.execute(db)
+  return rows[0]?.deleted ?? 0
+}
 
 /** Deletes parked keys without messages. */
 export const deleteEmptyKeys = (db: Db, team_id: string) =>

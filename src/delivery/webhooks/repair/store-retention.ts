@@ -3,6 +3,7 @@ import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Segment } from '../store-backlog.ts'
+import { deleteParked } from './store-erasure.ts'
 
 /** Deletes attempts of any team that were made while their day had no partition of its own. */
 export const deleteFromDefault = (db: Db, before: string) =>
@@ -58,8 +59,5 @@ export const moveReplays = (db: Db, team_id: string, no: number, now: string) =>
     where team_id = ${team_id} and state = 'running' and kind = 'replay' and after_no < ${no}`.execute(db)
 
 /** Deletes parked messages from before a time, and returns how many. */
-export async function deleteExpiredParked(db: Db, team_id: string, before: string) {
-  const { numAffectedRows } = await sql`
-    delete from parked_messages where team_id = ${team_id} and logged_at < ${before}`.execute(db)
-  return Number(numAffectedRows)
-}
+export const deleteExpiredParked = (db: Db, team_id: string, before: string) =>
+  deleteParked(db, team_id, sql`where m.team_id = ${team_id} and m.logged_at < ${before}`)

@@ -77,6 +77,11 @@ export function openParking({ app, log, run, note, decide }: Parts) {
   }
 
   function queueLoaded(key: string, messages: store.ParkedMessage[]) {
+    // The attempts were those of a message that is gone.
+    if (messages[0] && !messages[0].event?.sealed) {
+      keys.change(key, { attempts: 0 })
+      run.changes.parked.add(key)
+    }
     for (const { no, previous, event } of messages)
       if (event?.sealed) {
         const item = { event, key, previous, attempts: 0 }

@@ -31,7 +31,7 @@ export function newWindow({ messages, bytes }: { messages: Shares; bytes: Shares
     letGo: (item: Item) => add(-1, item),
     count: () => count,
     hasRoom: () => count < WINDOW && size < WINDOW_BYTES && teamRoom() > 0,
-    room: () => ({ limit: Math.min(WINDOW - count, teamRoom()), bytes: WINDOW_BYTES - size }),
+    room: () => ({ limit: Math.min(WINDOW - count, teamRoom()), bytes: Math.min(WINDOW_BYTES - size, Math.max(1, bytes.room(team_id))) }),
     clear() {
       messages.release(team_id, count)
       bytes.release(team_id, size)
