@@ -140,7 +140,7 @@ export const webhookRepairEndpoints = {
     path: `${webhookRoot}/messages`,
     summary: 'List pending messages',
     description:
-      'In the order of the log. Assay examines at most 10,000 events per page, so a page with a `next_cursor` can be short or empty, and the list changes while it delivers messages. With `no`, the list has at most one message, and `position` says what became of this position of the log.',
+      'In the order of the log. Assay examines at most 10,000 events per page, so a page with a `next_cursor` can be short or empty. The list changes while it delivers messages. With `no`, the list has at most one message, and `position` says what became of this position of the log.',
     params: WebhookPath,
     query: z.object({
       ...page,

@@ -208,9 +208,8 @@ export const labMessageEndpoints = {
     ...ofOperator,
     method: 'post',
     path: '/console/operator/failed_lab_messages/dismiss',
-    summary: 'Dismiss an HL7 message that could not be filed',
-    description:
-      'Takes a message that nobody will file off the list. Until LAB_INBOX_DAYS after it was received, you can still process it again.',
+    summary: 'Remove an HL7 message from the list of failed ones',
+    description: 'For a message that you do not want to file. Until LAB_INBOX_DAYS after it was received, you can still process it again.',
     subjects: { message_id: 'result.id' },
     body: FailedLabMessageBody,
     returns: FailedLabMessageRef,

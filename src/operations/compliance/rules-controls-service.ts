@@ -58,6 +58,7 @@ export const serviceControls = {
       ],
       'attacks/feed-turns': ['a team with thousands of due feeds does not hide the feed of another team'],
       'attacks/large-lab-messages': ['a large message of a lab never holds the event loop > %s, filed with its order'],
+      'attacks/large-pushes': ['a push %s never holds the event loop', 'a night with many samples never holds the event loop'],
       'attacks/mllp-connections': [
         'a message that trickles in never keeps its connection past the deadline',
         'the longest idle connection yields to a new one',
