@@ -23,3 +23,13 @@ export async function largestTurn(work: () => Promise<unknown>): Promise<number>
   await working
   return largest / total
 }
+
+/**
+ * The largest turn of the first of three runs that stays below `maxPart`, or of the last. Whatever else the process does, such as
+ * collecting garbage, can only lengthen a turn.
+ */
+export async function smallestOfThree(maxPart: number, run: () => Promise<number>) {
+  let part = await run()
+  for (let n = 2; n <= 3 && part >= maxPart; n++) part = await run()
+  return part
+}

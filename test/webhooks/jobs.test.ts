@@ -165,6 +165,7 @@ test('a failed message of a replay is parked and counts as sent, and stopping th
 test('a replay waits when half of the keys are parked that a webhook can have, and new messages do not', async () => {
   const team = await delivery.team()
   await team.emit(...up(1200).map((n) => `old ${n}`))
+  await team.isLogged(1200)
   const webhook = await team.webhook({}, ({ key }) => (key === 'new' ? ok : wrong))
   const { replay, stop } = jobsOf(webhook)
   const { id } = await replay({ from: yesterday() })
