@@ -46,7 +46,7 @@ export type Row = {
    * Grants access or subscribes to data. Unknown fields of the query and the body are refused: a misspelled one would grant more.
    * The credential is read from the database.
    */
-  exact?: true
+  grantsAccess?: true
   /** Allows a body as large as several images. */
   largeBody?: true
   /** The body is multipart/form-data instead of JSON. */
@@ -61,6 +61,8 @@ export type Row = {
   mediaOf?: (bytes: Uint8Array) => string
   /** A 204 response has no body. */
   status?: 200 | 202 | 204
+  /** The response can wait for clouds. Such a request takes no turn, because it would keep that of one that works. */
+  waitsForClouds?: true
   /** Whether the sources that the request asked are still at work after the response, which then is 202. */
   isStillRunning?: (result: unknown) => boolean
   /** The IDs of the people and resources that the request reads, changes or creates. The audit log records them and every ID in the path. */
@@ -78,7 +80,7 @@ export type Row = {
 export const endpoint = <const R extends Row>(row: R): R => row
 
 /** What the rows for the operator of the deployment have in common. */
-export const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console', exact: true } as const
+export const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console', grantsAccess: true } as const
 
 type ParsedPart<S> = S extends z.ZodType ? z.output<S> : undefined
 type RawPart<S> = S extends z.ZodType ? z.input<S> : undefined

@@ -266,8 +266,8 @@ function notes(row: Row): string[] {
   if (row.plan) notes.push('Requires the `scale` plan.')
   if (row.scope === 'org') notes.push('Requires an Org Management Key.')
   if (row.beta) notes.push(`Closed beta \`${row.beta}\`. The operator enables it for a team.`)
-  if (row.exact && row.query) notes.push('Unknown query parameters are rejected.')
-  if (row.exact && row.body) notes.push('Unknown fields of the body are rejected.')
+  if (row.grantsAccess && row.query) notes.push('Unknown query parameters are rejected.')
+  if (row.grantsAccess && row.body) notes.push('Unknown fields of the body are rejected.')
   if (row.sandbox) notes.push('Available in the sandbox only.')
   return notes
 }

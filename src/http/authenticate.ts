@@ -40,7 +40,7 @@ export const usesDeprecatedHeader = (row: Row, headers: Headers) =>
 
 function authenticateTeam(app: App, row: Row, headers: Headers): Promise<TeamCaller> {
   const key = teamKeyIn(headers)
-  if (key) return authenticateTeamKey(app, key, { mayBeKnown: !row.exact })
+  if (key) return authenticateTeamKey(app, key, { mayBeKnown: !row.grantsAccess })
   const token = /^Bearer +(\S+)$/i.exec(headerValue(headers, 'authorization') ?? '')?.[1]
   if (token && isUserToken(token)) return authenticateUser(app, row, token)
   if (token && deploymentOfKey(token))

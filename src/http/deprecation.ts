@@ -13,18 +13,8 @@ export function announceDeprecation(reply: FastifyReply, deprecation: Deprecatio
 
 export type DeprecatedInput = { part: 'query' | 'body'; name: string; deprecation: Deprecation }
 
-const listed = new WeakMap<Row, DeprecatedInput[]>()
-
-/** A row never changes, so its fields are searched once. */
-export function listDeprecatedInputs(row: Row): DeprecatedInput[] {
-  const known = listed.get(row)
-  if (known) return known
-  const inputs = (['query', 'body'] as const).flatMap((part) =>
-    deprecatedFields(row[part]).map(([name, deprecation]) => ({ part, name, deprecation })),
-  )
-  listed.set(row, inputs)
-  return inputs
-}
+export const listDeprecatedInputs = (row: Row): DeprecatedInput[] =>
+  (['query', 'body'] as const).flatMap((part) => deprecatedFields(row[part]).map(([name, deprecation]) => ({ part, name, deprecation })))
 
 /** Returns the deprecation of the first deprecated input that the request sets. */
 export const findUsedDeprecation = (inputs: DeprecatedInput[], input: Pick<RawInput, 'query' | 'body'>): Deprecation | undefined =>

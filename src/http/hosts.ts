@@ -1,7 +1,7 @@
 import type { Config } from '../platform/config.ts'
 import { isLoopbackHost } from '../platform/outbound/address.ts'
 import { problem } from '../platform/problem.ts'
-import { malformedRequest } from './problems/refuse.ts'
+import { malformedRequest } from './problems/send.ts'
 
 type Received = { headers: { host?: string | undefined }; httpVersion: string }
 

@@ -18,13 +18,13 @@ export async function withIdempotency(
   const claim = await claimLease(app, { team_id: caller.team_id, operation: route.name, key, request: input })
   if ('outcome' in claim) return { ...claim.outcome, replayed: true }
   return execute(claim.lease).catch(async (error) => {
-    if (storesRefusals && isStorable(error)) await claim.lease.storeOutcome(app, outcomeOf(error), subjectUser(state))
+    if (storesRefusals && isStorable(error)) await claim.lease.storeOutcome(app, refusalOutcome(error), subjectUser(state))
     else await claim.lease.release()
     throw error
   })
 }
 
-const outcomeOf = (problem: Problem) => ({ status: statusOfProblem(problem), body: bodyOf(problem) })
+const refusalOutcome = (problem: Problem) => ({ status: statusOfProblem(problem), body: bodyOf(problem) })
 
 /** A refusal is stored like a success, after its rollback. An invalid request or an internal error is not stored. */
 const isStorable = (error: unknown): error is Problem => error instanceof Problem && storedKinds.has(error.kind)

@@ -21,8 +21,8 @@ export function parseInput(row: Row, { params, query, body, headers }: RawInput)
     body: parse('body', row.body, row.multipart ? coerceForm(row.body, body) : body),
     headers: parse('header', row.headers, headers),
   }
-  if (row.exact && row.query) faults.push(...findUnknownFields(row.query, query, ['query']))
-  if (row.exact && row.body) faults.push(...findUnknownFields(row.body, body, ['body']))
+  if (row.grantsAccess && row.query) faults.push(...findUnknownFields(row.query, query, ['query']))
+  if (row.grantsAccess && row.body) faults.push(...findUnknownFields(row.body, body, ['body']))
   if (faults.length) throw new Problem('invalid', faults)
   return input
 }

@@ -43,9 +43,10 @@ export async function respond(
   checkUser(caller, subjectUser(state))
   if (mustMask(caller)) checkNotMasked(state.input.body)
   const requestApp = { ...withCallerClock(app, caller), signal: state.signal, request: httpRequest(app, state) }
-  if (caller && (route.row.method === 'get' || route.row.reads)) return inItsTurn(() => read(requestApp, auditRead, caller, state))
-  const outcome = await withIdempotency(app, state, (lease) => inItsTurn(() => write(requestApp, state, lease)))
-  if (outcome.replayed && caller) await audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
+  if (!caller) return ready(state, outcomeOf(app, state, await inItsTurn(() => route.handler(requestApp, caller, state.input))))
+  if (route.row.method === 'get' || route.row.reads) return inItsTurn(() => read(requestApp, auditRead, caller, state))
+  const outcome = await withIdempotency(app, state, (lease) => inItsTurn(() => write(requestApp, caller, state, lease)))
+  if (outcome.replayed) await audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
   return ready(state, outcome)
 }
 
@@ -66,13 +67,12 @@ async function read(app: AppInRequest, auditRead: AuditRead, caller: Caller, sta
 const statementsSent = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
 
 /** The audit row and the outcome for a repeated request commit with the change. */
-async function write(app: AppInRequest, state: RequestState, lease?: IdempotencyLease): Promise<Outcome> {
-  const { caller, input, route } = state
-  if (!caller) return outcomeOf(app, state, await route.handler(app, caller, input))
+async function write(app: AppInRequest, caller: Caller, state: RequestState, lease?: IdempotencyLease): Promise<Outcome> {
+  const { input, route } = state
   let outcome: Outcome | undefined
   const requestRows: NonNullable<App['requestRows']> = async (transaction, result, user) => {
     outcome = outcomeOf(app, state, result)
-    const stored = await lease?.buildRow(transaction, outcome, subjectUser(state, result), user)
+    const stored = await lease?.end(transaction, outcome, subjectUser(state, result), user)
     return { audit: auditOf(app, caller, state, result), outcome: stored }
   }
   const writing = { ...app, requestRows }

@@ -3,7 +3,7 @@ import { headerDeprecation } from '../contract/deprecation.ts'
 import type { Row } from '../contract/endpoint.ts'
 import type { App } from '../platform/app.ts'
 import { retryRead } from '../platform/db/errors.ts'
-import { runRequestForShare } from '../platform/shares/share.ts'
+import { runAsActive } from '../platform/shares/share.ts'
 import { inTurn, LONG_READS, newTurns, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
@@ -17,7 +17,7 @@ import { type Streams, sendChunks, trackStreams } from './connections/stream.ts'
 import { announceDeprecation, findUsedDeprecation, listDeprecatedInputs } from './deprecation.ts'
 import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
-import { sendProblem } from './problems/refuse.ts'
+import { sendProblem } from './problems/send.ts'
 import { type AnyHandler, auditEntry, type RequestState, type Route, shareOf } from './request.ts'
 import { type Auditors, type InTurn, respond } from './respond.ts'
 import { subjectsOf } from './subjects.ts'
@@ -74,18 +74,16 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
 /** A request that was pending when its client left is not executed. */
 const clientLeft = new Error('The client left.')
 
-/** Responds and sends the response. */
 async function handle(app: App, context: Context, request: FastifyRequest, reply: FastifyReply) {
   const state = request.state as RequestState
   const { row, deprecatedInputs } = state.route
   announceDeprecation(reply, findUsedDeprecation(deprecatedInputs, request))
   if (row.media === 'text/event-stream') state.signal = await context.streams.open(state, reply)
   const share = shareOf(state)
-  // A request that waits for clouds would keep the turn of one that works.
-  const turns = row.isStillRunning ? undefined : row.largeResponse ? context.longReads : context.turns
+  const turns = row.waitsForClouds ? undefined : row.largeResponse ? context.longReads : context.turns
   const inItsTurn: InTurn = (work) =>
     turns ? inTurn(turns, share, () => (reply.raw.destroyed ? Promise.reject(clientLeft) : work())) : work()
-  const response = await runRequestForShare(share, () => respond(app, { ...context, inItsTurn }, state, request))
+  const response = await runAsActive(share, () => respond(app, { ...context, inItsTurn }, state, request))
   const { status, body, json, replayed } = response
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
   if (state.device) reply.header('set-cookie', deviceCookie(app.config, state.headers, state.device))

@@ -17,7 +17,7 @@ import { handlers } from './handlers.ts'
 import { newHostCheck } from './hosts.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountPages } from './pages/pages.ts'
-import { refuseMalformed, sendNotFound, sendProblem } from './problems/refuse.ts'
+import { refuseMalformed, sendNotFound, sendProblem } from './problems/send.ts'
 import { mountTable } from './routes.ts'
 
 export const BODY_LIMIT = 1024 * 1024
@@ -38,7 +38,8 @@ export async function buildServer(
   { table = { endpoints, handlers }, isReady = () => true, siblings }: Options = {},
 ) {
   const app = appOf(service)
-  service.receivers.caller = knownCallers(service).forget
+  // Before the process listens to wake-ups.
+  service.receivers['caller changed'] = knownCallers(service).forget
   const server = Fastify({
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,

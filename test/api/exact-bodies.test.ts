@@ -18,7 +18,7 @@ const granting = /webhook|pipeline|key|token$|member|invit|consent|scope|credent
 const isAboutData = ({ auth, tag, path }: Row) => ['team', 'lab', 'link'].includes(auth) && dataTags.includes(tag) && !granting.test(path)
 
 test.each(rows)('%s refuses unknown fields if it grants access or subscribes', (_, row) => {
-  expect(row.exact ?? false, 'Set `exact` on the row, or add its tag to dataTags').toBe(!isAboutData(row))
+  expect(row.grantsAccess ?? false, 'Set `grantsAccess` on the row, or add its tag to dataTags').toBe(!isAboutData(row))
 })
 
 const faultsOf = (row: Row, body: unknown, query = {}) => {
@@ -31,7 +31,7 @@ const faultsOf = (row: Row, body: unknown, query = {}) => {
 }
 const unknownIn = (row: Row, body: unknown) => faultsOf(row, body).filter(({ type }) => type === 'unknown_field')
 
-test.each(rows.filter(([, row]) => row.exact))('%s names an unknown field', (_, row) => {
+test.each(rows.filter(([, row]) => row.grantsAccess))('%s names an unknown field', (_, row) => {
   const faults = faultsOf(row, { wholly_unexpected: true })
   expect(faults).toContainEqual({
     type: 'unknown_field',
@@ -40,7 +40,7 @@ test.each(rows.filter(([, row]) => row.exact))('%s names an unknown field', (_, 
   })
 })
 
-const filtered = Object.entries(endpoints as Record<string, Row>).filter(([, row]) => row.exact && row.query)
+const filtered = Object.entries(endpoints as Record<string, Row>).filter(([, row]) => row.grantsAccess && row.query)
 
 test.each(filtered)('%s names an unknown query parameter', (_, row) => {
   expect(faultsOf(row, undefined, { wholly_unexpected: '' })).toContainEqual({

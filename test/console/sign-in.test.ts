@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { mountConsole } from '../../src/http/pages/console.ts'
-import { sendProblem } from '../../src/http/problems/refuse.ts'
+import { sendProblem } from '../../src/http/problems/send.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { auditRows } from '../support/audit.ts'
 import { fastPasswords, joinOrganization, PASSWORD } from '../support/console.ts'

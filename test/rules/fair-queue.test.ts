@@ -71,4 +71,14 @@ describe('a fair queue', () => {
     expect(queue.take((owner) => owner !== 'harbor')).toBeUndefined()
     expect(queue.take()).toBe('first')
   })
+
+  test('an item that is dropped makes no owner wait longer', () => {
+    const queue = newFairQueue<string>()
+    for (const owner of ['harbor', 'harbor', 'harbor', 'meadow']) queue.push(owner, owner)
+    queue.charge('harbor', 100)
+    queue.drop('harbor')
+    queue.push('summit', 'summit')
+    queue.charge('meadow', 50)
+    expect([queue.take(), queue.take(), queue.take(), queue.size]).toEqual(['summit', 'meadow', 'harbor', 1])
+  })
 })

@@ -70,19 +70,19 @@ test.each(['sockets', 'notifications'])(
   async (way) => {
     const options = way === 'sockets' ? { folder: temporaryFolder() } : { folder: undefined, connect: () => connectDirect(directUrl(url)) }
     const [changing, serving, working] = [
-      await aProcess(['caller'], options),
-      await aProcess(['caller'], options),
-      await aProcess(['caller', 'team log'], options),
+      await aProcess(['caller changed'], options),
+      await aProcess(['caller changed'], options),
+      await aProcess(['caller changed', 'team log'], options),
     ]
     await eventually(() => {
-      changing.send({ type: 'caller', id: 'a' })
+      changing.send({ type: 'caller changed', id: 'a' })
       return serving.woken.length && working.woken.length
     })
     expect(changing.woken[0]).toBe('caller a')
     changing.send({ type: 'team log', id: 'b' })
     await eventually(() => working.woken.includes('team log b'))
     // It arrives after everything that was sent before.
-    changing.send({ type: 'caller', id: 'c' })
+    changing.send({ type: 'caller changed', id: 'c' })
     await eventually(() => serving.woken.includes('caller c') && working.woken.includes('caller c'))
     expect(new Set([...changing.woken, ...serving.woken])).toEqual(new Set(['caller a', 'caller c']))
     await Promise.all([changing, serving, working].map(({ stop }) => stop()))
@@ -91,11 +91,11 @@ test.each(['sockets', 'notifications'])(
 
 test('a process does its own work', async () => {
   const folder = temporaryFolder()
-  const [working, other] = [await aProcess(['job', 'caller'], { folder }), await aProcess(['job', 'caller'], { folder })]
+  const [working, other] = [await aProcess(['job', 'caller changed'], { folder }), await aProcess(['job', 'caller changed'], { folder })]
   working.send({ type: 'job', id: 'own' })
   expect(working.woken).toEqual(['job own'])
   // A job that left the process would arrive before this.
-  working.send({ type: 'caller', id: 'a' })
+  working.send({ type: 'caller changed', id: 'a' })
   await eventually(() => other.woken.length)
   expect(other.woken).toEqual(['caller a'])
   await Promise.all([working.stop(), other.stop()])

@@ -52,7 +52,7 @@ export const eventEndpoints = {
     ...events,
     path: '/events',
     auth: 'team',
-    exact: true,
+    grantsAccess: true,
     summary: 'List events',
     subjects: { user_id: ['query.user_id', 'result.events[].user_id'], order_id: 'query.order_id' },
     description:
@@ -64,7 +64,7 @@ export const eventEndpoints = {
     ...events,
     path: '/events/stream',
     auth: 'team',
-    exact: true,
+    grantsAccess: true,
     media: 'text/event-stream',
     summary: 'Stream events',
     subjects: { user_id: 'query.user_id', order_id: 'query.order_id' },

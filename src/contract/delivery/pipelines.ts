@@ -115,7 +115,7 @@ const Pipeline = z
   })
   .meta({ id: 'Pipeline' })
 
-const pipelines = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Pipelines', subjects: {}, exact: true } as const
+const pipelines = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Pipelines', subjects: {}, grantsAccess: true } as const
 const path = '/v1/org/{org_id}/team_etl_pipelines/{env}/{region}'
 
 export const pipelineEndpoints = {

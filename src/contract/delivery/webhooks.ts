@@ -75,7 +75,7 @@ const Webhook = z
   })
   .meta({ id: 'Webhook' })
 
-export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks', subjects: {}, exact: true } as const
+export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks', subjects: {}, grantsAccess: true } as const
 const root = '/v1/org/{org_id}/team/{team_id}/{env}/webhook'
 export const webhookRoot = `${root}/{webhook_id}` as const
 export const noWebhook = { 404: 'No such webhook in the team.' }

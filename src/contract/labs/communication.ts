@@ -55,7 +55,7 @@ export const communicationEndpoints = {
   }),
   patchCommunicationSettings: endpoint({
     ...settings,
-    exact: true,
+    grantsAccess: true,
     method: 'patch',
     summary: 'Update the communication settings of an order',
     description: 'Settings of the order override those of the team. A patient who opted out gets no messages either way.',

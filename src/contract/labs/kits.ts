@@ -124,7 +124,7 @@ export const kitEndpoints = {
   }),
   putCourier: endpoint({
     ...courier,
-    exact: true,
+    grantsAccess: true,
     method: 'put',
     summary: 'Create or change a courier',
     description: 'Returns the secret with which the courier, or your integration of it, signs tracking notifications.',

@@ -5,7 +5,7 @@ import { LabAccount, labAccountStatuses } from './catalog.ts'
 
 const deployment = { org_id: Id, env: Environment, region: Region }
 
-const account = { auth: 'management', plan: 'scale', tag: 'Catalog', subjects: {}, exact: true } as const
+const account = { auth: 'management', plan: 'scale', tag: 'Catalog', subjects: {}, grantsAccess: true } as const
 
 export const labAccountEndpoints = {
   listOrgLabAccounts: endpoint({

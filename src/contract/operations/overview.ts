@@ -146,7 +146,7 @@ export const overviewEndpoints = {
   acknowledgeAuditBreak: endpoint({
     ...audit,
     scope: 'org',
-    exact: true,
+    grantsAccess: true,
     method: 'post',
     path: '/v1/org/{org_id}/audit_log/acknowledgement',
     summary: 'Acknowledge a break of the audit log',

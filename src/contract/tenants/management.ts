@@ -263,9 +263,9 @@ const teamKeyFields = {
 }
 const TeamApiKey = z.object(teamKeyFields).meta({ id: 'TeamApiKey' })
 
-const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organization', subjects: {}, exact: true } as const
-const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {}, exact: true } as const
-const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {}, exact: true } as const
+const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organization', subjects: {}, grantsAccess: true } as const
+const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {}, grantsAccess: true } as const
+const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {}, grantsAccess: true } as const
 const integrationIdTaken = {
   409: 'The integration_team_id belongs to another team. The response names that team if your key has access to it.',
 }

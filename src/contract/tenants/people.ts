@@ -60,9 +60,9 @@ const NewInvite = z
   .meta({ id: 'NewInvite' })
 
 const page = { search_query: z.string().max(80).nullish().describe('A part of the name or the email address.'), next_cursor: Cursor }
-const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People', subjects: {}, exact: true } as const
-const ownAccount = { tag: 'People', auth: 'session', method: 'post', subjects: {}, exact: true } as const
-const invitation = { tag: 'People', auth: 'none', console: true, method: 'post', subjects: {}, exact: true } as const
+const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People', subjects: {}, grantsAccess: true } as const
+const ownAccount = { tag: 'People', auth: 'session', method: 'post', subjects: {}, grantsAccess: true } as const
+const invitation = { tag: 'People', auth: 'none', console: true, method: 'post', subjects: {}, grantsAccess: true } as const
 const roleMismatch = { 400: 'The role does not match the teams, or a team is unknown.' }
 
 const Token = Text(200).describe('The part of the invitation link after #.')

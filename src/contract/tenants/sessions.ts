@@ -53,7 +53,7 @@ export const Session = z
   })
   .meta({ id: 'ConsoleSession' })
 
-const consoleSession = { tag: 'Console', subjects: {}, exact: true } as const
+const consoleSession = { tag: 'Console', subjects: {}, grantsAccess: true } as const
 
 export const sessionEndpoints = {
   beginSession: endpoint({

@@ -65,6 +65,7 @@ export const bulkEndpoints = {
       })
       .meta({ id: 'ConnectionImportRequest' }),
     returns: z.object({ user_ids_imported: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionImport' }),
+    waitsForClouds: true,
     isStillRunning,
     refusals: sourceNotSetUp,
   }),
@@ -80,11 +81,12 @@ export const bulkEndpoints = {
       .object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: WaitForCompletion })
       .meta({ id: 'HistoricalPullRequest' }),
     returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoricalPull' }),
+    waitsForClouds: true,
     isStillRunning,
   }),
   bulkExport: endpoint({
     ...bulk,
-    exact: true,
+    grantsAccess: true,
     method: 'post',
     path: '/v2/link/bulk_export',
     summary: 'Export connections with their tokens',

@@ -103,6 +103,7 @@ export const connectionEndpoints = {
         failed_sources: z.array(Safe),
       })
       .meta({ id: 'RefreshResult' }),
+    waitsForClouds: true,
     isStillRunning: (result) => (result as { in_progress_sources: string[] }).in_progress_sources.length > 0,
     refusals: {
       ...userNotFound,
@@ -114,7 +115,7 @@ export const connectionEndpoints = {
     ...connection,
     method: 'post',
     path: '/v2/user/{user_id}/sign_in_token',
-    exact: true,
+    grantsAccess: true,
     summary: 'Create a sign-in token for a user',
     description:
       'Use it in a phone app instead of a team API key, as `Authorization: Bearer`. The token can connect sources that push and push data of this user. It can read nothing. It expires after an hour, or when the key that created it is revoked.',

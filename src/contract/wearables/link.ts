@@ -85,7 +85,7 @@ export const linkEndpoints = {
   createLinkToken: endpoint({
     auth: 'team',
     tag: 'Link',
-    exact: true,
+    grantsAccess: true,
     method: 'post',
     path: '/v2/link/token',
     summary: 'Create a link token',

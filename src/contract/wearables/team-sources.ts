@@ -61,7 +61,7 @@ const Preferences = z
   })
   .meta({ id: 'PullPreferences' })
 
-const credentials = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Source settings', subjects: {}, exact: true } as const
+const credentials = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Source settings', subjects: {}, grantsAccess: true } as const
 const noTeam = { 404: 'No such team, or the key has no access to it.' }
 
 export const teamSourceEndpoints = {

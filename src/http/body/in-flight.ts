@@ -1,7 +1,7 @@
 import { tooMany } from '../../platform/problem.ts'
 
 const MB = 1024 * 1024
-/** One body of the maximum size always fits. */
+/** A credential that has no other body in flight can send one of the maximum size. */
 export const BODIES_OF_CREDENTIAL = 128 * MB
 export const BODIES_OF_PROCESS = 256 * MB
 

@@ -47,6 +47,12 @@ export function newFairQueue<T>() {
       if (!size) forget()
       return item
     },
+    /** Removes the oldest item of an owner that nobody serves anymore. */
+    drop(owner: string) {
+      if (lines.get(owner)?.items.shift() === undefined) return
+      size--
+      if (!size) forget()
+    },
     /** Removes the items that match, for example those that waited too long. */
     remove(matches: (item: T) => boolean) {
       const removed: T[] = []
@@ -58,7 +64,7 @@ export function newFairQueue<T>() {
       if (!size) forget()
       return removed
     },
-    /** Without pending items nothing is remembered, so a service without contention does no bookkeeping. */
+    /** Without pending items nothing is remembered. */
     charge(owner: string, amount: number) {
       if (size) lineOf(owner).used += amount
     },

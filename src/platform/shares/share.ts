@@ -13,8 +13,8 @@ export const currentShare = () => shares.getStore()
 
 export const runForShare = <T>(share: Share, work: () => T): T => shares.run(share, work)
 
-/** Runs a request whose caller is known. */
-export function runRequestForShare<T>(share: Share, work: () => T): T {
+/** Runs a request for its share and notes that the owner is active. */
+export function runAsActive<T>(share: Share, work: () => T): T {
   seeOwner(share.owner)
   return runForShare(share, work)
 }

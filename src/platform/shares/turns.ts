@@ -73,7 +73,7 @@ export function newTurns({ atOnce, always, waitMs }: TurnLimits = REQUESTS, cloc
     const before = clock.now() - waitMs
     for (const [name, owner] of owners)
       for (const { refuse } of owner.pending.remove(({ since }) => since < before)) {
-        queue.take((other) => other === name)
+        queue.drop(name)
         refuse(overloaded())
       }
     startPending()

@@ -6,7 +6,7 @@ import { receiveLocal, sendLocal, socketFolder } from './sockets.ts'
 import { type Receivers, receive, type WakeUp } from './wake-up.ts'
 
 /** Between machines, jobs find their work by polling. */
-const betweenMachines: WakeUp['type'][] = ['team log', 'caller']
+const betweenMachines: WakeUp['type'][] = ['team log', 'caller changed']
 
 type Options = {
   receivers: Receivers
@@ -27,7 +27,7 @@ export function wakeUpsAmongProcesses({ receivers, db, folder, connect, onError 
     send(wakeUp: WakeUp) {
       const isReceived = receive(receivers, wakeUp)
       // Work needs one process, and a change of a caller concerns all.
-      if (isReceived && wakeUp.type !== 'caller') return
+      if (isReceived && wakeUp.type !== 'caller changed') return
       local?.send(wakeUp)
       if (betweenMachines.includes(wakeUp.type)) notifications?.send(wakeUp)
     },

@@ -17,8 +17,8 @@ type Attempt = { team_id: string; operation: string; key: string; request: unkno
 export type IdempotencyLease = {
   /** Stores the outcome of an action that was rolled back. */
   storeOutcome(app: App, outcome: Outcome, user_id?: string): Promise<void>
-  /** Builds the outcome's row, which commits in the action's transaction. */
-  buildRow(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<OutcomeRow>
+  /** Ends the renewal, and builds the outcome's row, which commits in the action's transaction. */
+  end(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<OutcomeRow>
   release(): Promise<void>
 }
 
@@ -61,15 +61,15 @@ export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, late
 
 function createLease(app: App, team: SealingKey, slot: store.Slot, owner: string): IdempotencyLease {
   const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE_MS)).catch(() => {}), LEASE_MS / 3).unref()
-  async function buildRow(app: App, outcome: Outcome, user_id?: string, userKey?: SealingKey) {
+  async function end(app: App, outcome: Outcome, user_id?: string, userKey?: SealingKey) {
     clearInterval(renewal)
     const user = userKey ?? (user_id ? await userSealingKey(app, slot.team_id, user_id) : undefined)
     return { ...slot, ...encryptOutcome(user ?? team, slot, outcome), user_id: (user && user_id) ?? null, owner }
   }
   return {
-    buildRow,
+    end,
     async storeOutcome(app, outcome, user_id) {
-      const row = await buildRow(app, outcome, user_id)
+      const row = await end(app, outcome, user_id)
       const isStored = await store.complete(app.db, slot, owner, row).catch((error) => releaseAfter(error, app, slot, owner))
       if (!isStored) throw leaseLost()
     },

@@ -77,7 +77,7 @@ export const patchTeamKey = (app: App, caller: ManagementCaller, id: string, pat
     const change = { label: patch.label ?? undefined, rate_limit: patch.rate_limit && JSON.stringify(patch.rate_limit) }
     const key = owner && (await store.updateTeamKey(app.db, owner.team_id, id, change))
     if (!key) throw problem('API_KEY_NOT_FOUND', 'No team API key that you have access to has this ID. List the keys to find it.')
-    app.wake('caller', key.team_id)
+    app.wake('caller changed', key.team_id)
     return { ...key, value: rules.maskKey(key.prefix) }
   })
 
@@ -88,7 +88,7 @@ export const deleteTeamKeys = (app: App, caller: ManagementCaller, ids: string[]
     const success: string[] = []
     for (const { team_id } of await store.findKeyTeams(app.db, caller.org_id, visibleTeams(caller), ids)) {
       success.push(...(await store.revokeTeamKeys(app.db, team_id, ids, app.wall())).map((key) => key.id))
-      app.wake('caller', team_id)
+      app.wake('caller changed', team_id)
     }
     return { success, failure: [], not_found: ids.filter((id) => !success.includes(id.toLowerCase())) }
   })

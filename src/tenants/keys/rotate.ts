@@ -15,7 +15,7 @@ export const rotateTeamKey = (app: App, caller: ManagementCaller, id: string, ol
     if (!old) throw problem('TEAM_KEY_NOT_FOUND', 'No live team API key of your teams has this ID. List the team API keys to find it.')
     const created = await insertNewTeamKey(app, caller, old)
     await store.replaceTeamKey(app.db, old.team_id, id, { successor_id: created.id, ...endOf(app, old, old_key_expires_at) })
-    app.wake('caller', old.team_id)
+    app.wake('caller changed', old.team_id)
     return created
   })
 

@@ -102,7 +102,7 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
       checkRateChange(caller, team.rate_limit, patch.rate_limit)
       const rate_limit = patch.rate_limit === undefined ? team.rate_limit : patch.rate_limit
       await store.updateTeam(app.db, caller.org_id, team.id, { ...change, rate_limit: jsonOf(rate_limit) })
-      app.wake('caller', team.id)
+      app.wake('caller changed', team.id)
       return presentTeam(app, { ...team, ...change, rate_limit })
     }),
   )
@@ -113,7 +113,7 @@ export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) 
     const team = await requireTeam(app, caller, team_id, store.lockTeam)
     const now = later(app.wall(), team.clock_offset_ms)
     await store.updateTeam(app.db, caller.org_id, team.id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
-    app.wake('caller', team.id)
+    app.wake('caller changed', team.id)
     return { success: true }
   })
 
@@ -142,14 +142,14 @@ export const listAllTeams = (app: App) => store.listAllTeams(app.db)
 /** Enables exactly these closed betas for a team. */
 export const setBetas = (app: App, team_id: string, betas: string[]) =>
   inTransaction(app, (app) => {
-    app.wake('caller', team_id)
+    app.wake('caller changed', team_id)
     return store.setBetas(app.db, team_id, betas)
   })
 
 /** Sets the fixed request rate of a team, for the operator. */
 export const setRateLimit = (app: App, team_id: string, rate_limit: RateLimit | null) =>
   inTransaction(app, (app) => {
-    app.wake('caller', team_id)
+    app.wake('caller changed', team_id)
     return store.setRateLimit(app.db, team_id, jsonOf(rate_limit))
   })
 
@@ -160,7 +160,7 @@ export async function eraseDeletedTeam(app: AppInTransaction) {
   const { id: team_id, org_id } = team
   await store.insertErasedTeam(app.db, { id: team_id, org_id, erased_at: app.wall() })
   await store.deleteTeamRows(app.db, team_id)
-  app.wake('caller', team_id)
+  app.wake('caller changed', team_id)
   await recordChange(
     app,
     auditRow(app, { kind: 'job', org_id, team_id }, { action: 'eraseTeam', subject: `team_id:${team_id}`, status: 200 }),

@@ -13,6 +13,6 @@ export const lockTeamClock = async (app: AppInTransaction, team_id: string) =>
 
 /** Moves the team's clock in the caller's transaction. */
 export function setClockOffset(app: AppInTransaction, team_id: string, clock_offset_ms: number) {
-  app.wake('caller', team_id)
+  app.wake('caller changed', team_id)
   return store.setClockOffset(app.db, team_id, clock_offset_ms)
 }

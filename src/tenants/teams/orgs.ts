@@ -29,7 +29,7 @@ export const listOrgs = (app: App) => store.listOrgs(app.db)
 /** Only the operator changes a plan; the API has no endpoint for it. */
 export const setPlan = (app: App, org_id: string, plan: Plan) =>
   inTransaction(app, (app) => {
-    app.wake('caller', org_id)
+    app.wake('caller changed', org_id)
     return store.updateOrg(app.db, org_id, { plan })
   })
 
