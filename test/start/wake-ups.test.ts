@@ -78,13 +78,13 @@ test.each(['sockets', 'notifications'])(
       changing.send({ type: 'caller changed', id: 'a' })
       return serving.woken.length && working.woken.length
     })
-    expect(changing.woken[0]).toBe('caller a')
+    expect(changing.woken[0]).toBe('caller changed a')
     changing.send({ type: 'team log', id: 'b' })
     await eventually(() => working.woken.includes('team log b'))
     // It arrives after everything that was sent before.
     changing.send({ type: 'caller changed', id: 'c' })
-    await eventually(() => serving.woken.includes('caller c') && working.woken.includes('caller c'))
-    expect(new Set([...changing.woken, ...serving.woken])).toEqual(new Set(['caller a', 'caller c']))
+    await eventually(() => serving.woken.includes('caller changed c') && working.woken.includes('caller changed c'))
+    expect(new Set([...changing.woken, ...serving.woken])).toEqual(new Set(['caller changed a', 'caller changed c']))
     await Promise.all([changing, serving, working].map(({ stop }) => stop()))
   },
 )
@@ -97,7 +97,7 @@ test('a process does its own work', async () => {
   // A job that left the process would arrive before this.
   working.send({ type: 'caller changed', id: 'a' })
   await eventually(() => other.woken.length)
-  expect(other.woken).toEqual(['caller a'])
+  expect(other.woken).toEqual(['caller changed a'])
   await Promise.all([working.stop(), other.stop()])
 })
 
