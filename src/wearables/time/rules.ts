@@ -1,5 +1,8 @@
 import { DAY, MINUTE } from '../../platform/time.ts'
 
+/** The longest session that a source can have. */
+export const MAX_SESSION_MS = 7 * DAY
+
 /** Parses a date-time with a zone to milliseconds, or NaN. Date.parse is slower and accepts February 30. */
 export function parseInstant(text: unknown): number {
   if (typeof text !== 'string' || text.length < 17 || text.length > 35) return Number.NaN
