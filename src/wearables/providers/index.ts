@@ -4,10 +4,10 @@ import { getAccess } from '../connections/access.ts'
 import type { Account } from '../connections/account.ts'
 import type { Connection } from '../connections/actions.ts'
 import { pullConnection } from '../ingestion/run.ts'
+import { clientFor } from '../team-sources/oauth-client.ts'
 import { cloudOf } from './clouds.ts'
 import { pullDemo } from './demo/index.ts'
 import { demoResources } from './demo/rules-report.ts'
-import { clientFor } from './oauth-client.ts'
 import { endAccess } from './revoke.ts'
 
 /** The adapter of a kind of connection. Sources that push need none. */

@@ -8,7 +8,7 @@ import { requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users
 import { scheduleFeeds } from '../../ingestion/schedule.ts'
 import { cloudOf } from '../../providers/clouds.ts'
 import { adapterFor } from '../../providers/index.ts'
-import { clientFor } from '../../providers/oauth-client.ts'
+import { clientFor } from '../../team-sources/oauth-client.ts'
 import { type Account, accountHash } from '../account.ts'
 import { connectionFor, isAccountTaken, linkConnection } from '../actions.ts'
 import { pullAll, schedulePull } from '../pulls.ts'

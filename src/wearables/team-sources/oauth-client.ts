@@ -1,11 +1,10 @@
 import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { invalid, problem } from '../../platform/problem.ts'
-import { callbackUrl, findTeamClient } from '../team-sources/credentials.ts'
-import type { Region } from './cloud.ts'
-import { cloudOf } from './clouds.ts'
-import { knownSources } from './oauth-sources.ts'
-import type { Client } from './rules-oauth.ts'
+import { cloudOf } from '../providers/clouds.ts'
+import { allScopesOf, regionOf, regionsOf, settingOf } from '../providers/oauth-settings.ts'
+import type { Client } from '../providers/rules-oauth.ts'
+import { callbackUrl, findTeamClient } from './credentials.ts'
 
 /** The OAuth client for a team: its own, or the deployment's. Undefined if neither is set up. */
 export async function clientFor(app: App, team_id: string, provider: SourceSlug, region?: string): Promise<Client | undefined> {
@@ -62,27 +61,6 @@ const notConfigured = (provider: SourceSlug) =>
     'SOURCE_NOT_CONFIGURED',
     `${sources[provider].name} cannot be connected yet: set the team's credentials with POST /v1/org/{org_id}/team_custom_credentials/{env}/{region}, or ask the operator to set OAUTH_SOURCES.`,
   )
-
-/** All scopes of a source. Undefined if unknown. */
-export function allScopesOf(app: App, provider: SourceSlug) {
-  const { reads, other, scopes } = settingOf(app, provider)
-  const all = [...new Set([...Object.keys(reads ?? {}), ...(other ?? []), ...(scopes ?? [])])]
-  return all.length ? all : undefined
-}
-
-/** The regions of a source, by their name in requests. */
-export const regionsOf = (app: App, provider: SourceSlug): Record<string, Region> =>
-  settingOf(app, provider).regions ?? cloudOf(provider)?.regions ?? {}
-
-function regionOf(app: App, provider: SourceSlug, region: string | undefined) {
-  const { name: _, ...urls } = (region === undefined ? undefined : regionsOf(app, provider)[region]) ?? { name: '' }
-  return urls
-}
-
-const settingOf = ({ config }: App, provider: SourceSlug) => ({
-  ...knownSources[provider],
-  ...(config.OAUTH_SOURCES as Partial<Record<SourceSlug, (typeof config.OAUTH_SOURCES)['fitbit']>>)[provider],
-})
 
 /** Inverts the map: the scopes of each resource. */
 function needsOf(reads: Record<string, string[]>) {
