@@ -1,14 +1,10 @@
-import { isSource } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { getAccess } from '../connections/access.ts'
-import type { Account } from '../connections/account.ts'
 import type { Connection } from '../connections/actions.ts'
 import { pullConnection } from '../ingestion/run.ts'
-import { clientFor } from '../team-sources/oauth-client.ts'
 import { cloudOf } from './clouds.ts'
 import { pullDemo } from './demo/index.ts'
 import { demoResources } from './demo/rules-report.ts'
-import { endAccess } from './revoke.ts'
 
 /** The adapter of a kind of connection. Sources that push need none. */
 export type Adapter = {
@@ -18,22 +14,12 @@ export type Adapter = {
   history?: string[]
   /** Fetches new data, or the history. */
   pull?(app: App, connection: Connection, range: 'new' | 'history'): Promise<void>
-  /** Deregisters the user at the source. Throws if it must be retried. */
-  deregister?(app: App, connection: Connection, account: Account, save: (account: Account) => Promise<unknown>): Promise<void>
 }
 
 const oauth: Adapter = {
   renew: async (app, connection) => (await getAccess(app, connection)).state,
   pull: async (app, connection) => {
     if (cloudOf(connection.provider) && !(await pullConnection(app, connection))) throw new Error('The source could not be read')
-  },
-  deregister: async (app, { team_id, provider }, account, save) => {
-    const { tokens, external_user_id, grant, region } = account
-    const client = isSource(provider) ? await clientFor(app, team_id, provider, region) : undefined
-    if (!client || !tokens) return
-    const ended = { external_user_id, tokens, scopes: grant?.granted ?? [] }
-    if (!(await endAccess(app, client, provider, ended, (tokens) => save({ ...account, tokens }))))
-      throw new Error('The source did not revoke the token')
   },
 }
 
