@@ -1,12 +1,14 @@
 import { type SourceSlug, sourceSlugs } from '../../../contract/tenants/sources.ts'
 import { type App, onReplica } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
+import type { Db } from '../../../platform/db/open.ts'
 import { secondsUntil } from '../../../platform/time.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
 import { cloudOf, cloudSlugs } from '../../providers/clouds.ts'
 import { listCustomSources } from '../../team-sources/credentials.ts'
 import { isSetUp } from '../../team-sources/oauth-client.ts'
-import { UNUSED } from '../store-clients.ts'
+import { summarizeJobs } from '../store.ts'
+import { summarizeQuotas, UNUSED } from '../store-clients.ts'
 import * as rules from './rules.ts'
 import * as store from './store-status.ts'
 
@@ -61,4 +63,10 @@ function presentClient(slug: SourceSlug, client: Client | undefined, now: string
     blocked_until: blocked_until && blocked_until > now ? blocked_until : null,
     ...rules.notificationsOf({ receives: receive !== undefined, registersByHand }, client, UNUSED),
   }
+}
+
+/** What the clouds wait for: the feeds of each source that are due or failing, and the requests that are left. */
+export async function cloudBacklog(db: Db, now: string) {
+  const remaining = new Map((await summarizeQuotas(db)).map((row) => [row.provider, row.remaining]))
+  return (await summarizeJobs(db, now)).map((row) => ({ ...row, remaining: remaining.get(row.provider) ?? null }))
 }
