@@ -12,10 +12,11 @@ import type { summaryEndpoints } from '../contract/wearables/wearable-summaries.
 import type { wearableEndpoints } from '../contract/wearables/wearables.ts'
 import { createUserToken } from '../tenants/keys/user-tokens.ts'
 import * as sources from '../tenants/sources/actions.ts'
+import * as bulk from '../wearables/bulk/actions.ts'
 import * as connections from '../wearables/connections/actions.ts'
-import * as bulk from '../wearables/connections/bulk/bulk.ts'
-import { bulkExport } from '../wearables/connections/bulk/export.ts'
 import * as devices from '../wearables/connections/devices.ts'
+import { bulkExport } from '../wearables/connections/export.ts'
+import { pauseConnections } from '../wearables/connections/pause.ts'
 import { refreshUser } from '../wearables/connections/refresh.ts'
 import * as introspect from '../wearables/data/introspect.ts'
 import * as priorities from '../wearables/data/priorities.ts'
@@ -80,7 +81,7 @@ export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   bulkImport: (app, caller, { body }) => bulk.bulkImport(app, caller, body),
   bulkTriggerHistoricalPull: (app, caller, { body }) => bulk.bulkTriggerHistoricalPull(app, caller, body),
   bulkExport: (app, caller, { body }) => bulkExport(app, caller, body),
-  bulkPause: (app, caller, { body }) => bulk.bulkPause(app, caller, body),
+  bulkPause: (app, caller, { body }) => pauseConnections(app, caller, body),
 
   listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
   putTeamCredential: (app, caller, { body }) => cloudCredentials.putCredential(app, caller, body),

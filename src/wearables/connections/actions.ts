@@ -202,14 +202,3 @@ export async function connectionsOfAccount(app: App, provider: SourceSlug, exter
   const hashes = await Promise.all(team_ids.map((id) => accountHash(app, id, provider, { external_user_id })))
   return hashes.length ? store.findAccounts(app.db, provider, team_ids, hashes as Buffer[]) : []
 }
-
-const PAUSE_BATCH_SIZE = 500
-
-/** Pauses connections seven days after the user's ingestion_end. Returns whether there can be more. */
-export async function pauseAfterIngestion(app: App) {
-  const wall = app.wall()
-  let paused = 0
-  for (const team_id of await store.findTeamsToPause(app.db, wall, PAUSE_BATCH_SIZE))
-    paused += await store.pauseAfterIngestion(app.db, team_id, wall, PAUSE_BATCH_SIZE)
-  return paused > 0
-}

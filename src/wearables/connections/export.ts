@@ -1,11 +1,11 @@
-import type { SourceSlug } from '../../../contract/tenants/sources.ts'
-import type { App } from '../../../platform/app.ts'
-import type { TeamCaller } from '../../../platform/callers.ts'
-import { pageAfter, pageOf } from '../../../platform/paging.ts'
-import { userSealingKey } from '../../../platform/sealing/vault.ts'
-import { openAccount } from '../account.ts'
-import type { Connection } from '../actions.ts'
-import * as store from '../store.ts'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import type { App } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { userSealingKey } from '../../platform/sealing/vault.ts'
+import { openAccount } from './account.ts'
+import type { Connection } from './actions.ts'
+import * as store from './store.ts'
 
 const PAGE_SIZE = 100
 

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SourceSlug } from '../../../contract/tenants/sources.ts'
-import { type App, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
-import type { TeamCaller } from '../../../platform/callers.ts'
-import { pageAfter, pageOf } from '../../../platform/paging.ts'
-import { seal } from '../../../platform/sealing/seal.ts'
-import { DAY, later, MINUTE, SECOND } from '../../../platform/time.ts'
-import { findUsers, unwrapUserKey } from '../../../tenants/users/actions.ts'
-import { requireClient } from '../../team-sources/oauth-client.ts'
-import * as connections from '../store.ts'
-import { bulkItemAssociatedData, type ImportedConnection, processItem } from './bulk-items.ts'
-import * as store from './store-bulk.ts'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { seal } from '../../platform/sealing/seal.ts'
+import { DAY, later, MINUTE, SECOND } from '../../platform/time.ts'
+import { findUsers, unwrapUserKey } from '../../tenants/users/actions.ts'
+import { requireClient } from '../team-sources/oauth-client.ts'
+import { bulkItemAssociatedData, type ImportedConnection, processItem } from './items.ts'
+import * as store from './store.ts'
 
-export { searchOpenOperations } from './store-bulk.ts'
+export { searchOpenOperations } from './store.ts'
 
 /** The job that processes bulk operations. */
 export const RUN_BULK_OPERATIONS = 'run bulk operations'
@@ -114,10 +113,3 @@ export async function listBulkOps(
     next_cursor,
   }
 }
-
-export const bulkPause = (app: App, { team_id }: TeamCaller, { provider, user_ids }: { provider: SourceSlug; user_ids: string[] }) =>
-  inTransaction(app, async (app) => {
-    const paused = await connections.pauseConnections(app.db, team_id, provider, user_ids, app.now())
-    const user_ids_paused = paused.map(({ user_id }) => user_id)
-    return { user_ids_paused, user_ids_failed: user_ids.filter((id) => !user_ids_paused.includes(id)) }
-  })

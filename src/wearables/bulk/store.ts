@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { anyTeam } from '../../../platform/db/any-team.ts'
-import type { Db } from '../../../platform/db/open.ts'
-import { descendingPage } from '../../../platform/db/page.ts'
-import type { Tables } from '../../../platform/db/tables.ts'
-import type { Page } from '../../../platform/paging.ts'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import type { Db } from '../../platform/db/open.ts'
+import { descendingPage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
 
 export type BulkOperation = Selectable<Tables['bulk_ops']>
 export type BulkItem = Selectable<Tables['bulk_items']>
