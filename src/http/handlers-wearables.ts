@@ -17,7 +17,6 @@ import * as connections from '../wearables/connections/actions.ts'
 import * as devices from '../wearables/connections/devices.ts'
 import { bulkExport } from '../wearables/connections/export.ts'
 import { pauseConnections } from '../wearables/connections/pause.ts'
-import { refreshUser } from '../wearables/connections/refresh.ts'
 import * as introspect from '../wearables/data/introspect.ts'
 import * as priorities from '../wearables/data/priorities.ts'
 import * as ingest from '../wearables/data/samples/ingest.ts'
@@ -35,6 +34,8 @@ import * as signIn from '../wearables/link/sign-in.ts'
 import { listLinkSources } from '../wearables/link/sources.ts'
 import * as linkTokens from '../wearables/link/tokens.ts'
 import { connectDemo } from '../wearables/providers/demo/connect.ts'
+import { disconnectSource } from '../wearables/pulls/disconnect.ts'
+import { refreshUser } from '../wearables/pulls/refresh.ts'
 import * as teamCredentials from '../wearables/team-sources/credentials.ts'
 import * as preferences from '../wearables/team-sources/preferences.ts'
 import * as requirements from '../wearables/team-sources/requirements.ts'
@@ -57,7 +58,7 @@ type WearableEndpoints = typeof bulkEndpoints &
 export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   listSources: (app, _, { query }) => sources.listSources(app, query),
   listConnections: (app, caller, { params }) => listConnections(app, caller, params.user_id),
-  endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
+  endConnection: (app, caller, { params }) => disconnectSource(app, caller, params.user_id, params.provider),
   connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, params.provider, body),
   refreshUser: (app, caller, { params, query }) => refreshUser(app, caller, params.user_id, query.timeout),
   createUserToken: (app, caller, { params }) => createUserToken(app, caller, params.user_id),

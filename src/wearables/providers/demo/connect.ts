@@ -4,7 +4,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { lockUser, requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { connectionFor, linkConnection } from '../../connections/actions.ts'
-import { pullAll, schedulePull } from '../../connections/pulls.ts'
+import { pullAll, schedulePull } from '../../pulls/pulls.ts'
 import { calendarOf, pushDemoDays } from './index.ts'
 
 type DemoRequest = { user_id: string; provider: SourceSlug; day?: string | null | undefined }

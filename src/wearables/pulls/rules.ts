@@ -1,11 +1,11 @@
+import { problem } from '../../platform/problem.ts'
 import { HOUR, MINUTE, SECOND } from '../../platform/time.ts'
+import type { FailureReason } from '../ingestion/rules.ts'
 
 /** The waits before attempts 2, 3, 4 and 5. After the last one the pull fails. */
 export const waits = [10 * SECOND, MINUTE, 10 * MINUTE, HOUR]
 
-/** Temporary failures, by their names in the Junction API. */
-const temporary = ['provider_unavailable', 'transport_failure', 'resource_contention'] as const
-export type FailureReason = (typeof temporary)[number] | 'non_retriable_error' | 'unexpected_error'
+const temporary: FailureReason[] = ['provider_unavailable', 'transport_failure', 'resource_contention']
 
 export type PullOutcome = {
   status: 'success' | 'retrying' | 'failure'
@@ -17,8 +17,14 @@ export type PullOutcome = {
 export const pullSucceeded: PullOutcome = { status: 'success', error_details: null, waitMs: null }
 
 export function afterFailure(attempts: number, reason: FailureReason): PullOutcome {
-  if (!temporary.some((other) => other === reason)) return { status: 'failure', error_details: reason, waitMs: null }
+  if (!temporary.includes(reason)) return { status: 'failure', error_details: reason, waitMs: null }
   const waitMs = waits[attempts - 1]
   if (waitMs === undefined) return { status: 'failure', error_details: 'retry_quota_exhausted', waitMs: null }
   return { status: 'retrying', error_details: reason, waitMs }
+}
+
+/** Adds the top-level fields that Junction clients read. */
+export function refreshFailed(user_id: string, failed_sources: string[]) {
+  const error = 'No source could be refreshed. GET /v2/user/providers/{user_id} shows which ones have to be connected again.'
+  return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })
 }

@@ -1,6 +1,6 @@
 import { canStartOver, isDatabaseUnavailable, isLockTimeout } from '../../platform/db/errors.ts'
 import { Problem } from '../../platform/problem.ts'
-import type { FailureReason } from './rules-pulls.ts'
+import type { FailureReason } from './rules.ts'
 
 /** Why a pull failed, by an error that no source caused. */
 export function reasonOf(error: unknown): FailureReason {

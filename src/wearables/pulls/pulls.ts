@@ -1,15 +1,13 @@
 import { type App, inTransaction } from '../../platform/app.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
+import type { Connection } from '../connections/actions.ts'
+import { claimDuePull, planPull } from '../connections/due-pulls.ts'
 import { beginPulls, endPulls } from '../data/backfill.ts'
-import { adapterFor } from '../providers/index.ts'
-import type { Connection } from './actions.ts'
-import { claimFirst, MAX_CANDIDATES } from './claim.ts'
-import { reasonOf } from './failure-reason.ts'
-import * as rules from './rules-pulls.ts'
-import * as store from './store.ts'
-
-export { searchPulls } from './store.ts'
+import { reasonOf } from '../ingestion/failure-reason.ts'
+import type { FailureReason } from '../ingestion/rules.ts'
+import { adapterFor } from './adapters.ts'
+import * as rules from './rules.ts'
 
 /** Longer than any pull takes. After a crash the job continues when the lease ends. */
 const LEASE_MS = 2 * MINUTE
@@ -17,7 +15,7 @@ const LEASE_MS = 2 * MINUTE
 /** Schedules a historical pull in the caller's transaction, so that a job continues it if the caller crashes. */
 export const schedulePull = (app: App, connection: Connection) =>
   inTransaction(app, async (app) => {
-    const scheduled = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE_MS) })
+    const scheduled = await planPull(app, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE_MS) })
     await beginPulls(app, connection, adapterFor(connection).history ?? [])
     return scheduled ?? connection
   })
@@ -28,7 +26,7 @@ export async function pullAll(app: App, connection: Connection) {
   const recent = await attemptPull(app, connection, 'new')
   const { waitMs } = history.status === 'success' ? recent : history
   await inTransaction(app, async (app) => {
-    await store.updateConnection(app.db, connection, { pull_due_at: waitMs === null ? null : later(app.wall(), waitMs) })
+    await planPull(app, connection, { pull_due_at: waitMs === null ? null : later(app.wall(), waitMs) })
     await endPulls(app, connection, history)
   })
   return history.status
@@ -36,7 +34,7 @@ export async function pullAll(app: App, connection: Connection) {
 
 async function attemptPull(app: App, connection: Connection, range: 'history' | 'new'): Promise<rules.PullOutcome> {
   const { renew, pull } = adapterFor(connection)
-  const failed = (reason: rules.FailureReason) => rules.afterFailure(connection.pull_tries, reason)
+  const failed = (reason: FailureReason) => rules.afterFailure(connection.pull_tries, reason)
   try {
     const access = (await renew?.(app, connection)) ?? 'ready'
     if (access === 'unavailable') return failed('provider_unavailable')
@@ -52,10 +50,7 @@ async function attemptPull(app: App, connection: Connection, range: 'history' | 
 
 /** Continues one due pull. Returns whether there can be more. */
 export async function pullDue(app: App): Promise<boolean> {
-  const now = app.wall()
-  const connection = await claimFirst(await store.findDuePulls(app.db, now, MAX_CANDIDATES), (candidate) =>
-    store.claimPull(app.db, candidate, now, later(now, LEASE_MS)),
-  )
+  const connection = await claimDuePull(app, LEASE_MS)
   if (!connection) return false
   const teamApp = await withTeamClock(app, connection.team_id)
   await beginPulls(teamApp, connection, [])

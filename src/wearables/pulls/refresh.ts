@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../platform/app.ts'
+import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { HOUR, later, SECOND } from '../../platform/time.ts'
-import { lockUser } from '../../tenants/users/actions.ts'
-import { type Adapter, adapterFor } from '../providers/index.ts'
-import type { Connection } from './actions.ts'
+import { SECOND } from '../../platform/time.ts'
+import { type Connection, connectionsOfUser } from '../connections/actions.ts'
+import { takeRefresh } from '../connections/refreshes.ts'
+import { type Adapter, adapterFor } from './adapters.ts'
 import * as rules from './rules.ts'
-import * as store from './store.ts'
 
 type Result = 'refreshed' | 'in_progress' | 'failed'
 
@@ -16,7 +14,7 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
   const bareApp = withoutRequestRows(app)
   const connections = await inTransaction(bareApp, async (app) => {
     await takeRefresh(app, team_id, user_id)
-    return store.listConnections(app.db, team_id, [user_id])
+    return connectionsOfUser(app, { team_id, user_id })
   })
   const refreshable = connections.filter((connection) => connection.status === 'connected' && canRefresh(adapterFor(connection)))
   const results = await Promise.all(refreshable.map((connection) => withTimeout(refresh(bareApp, connection), timeoutSeconds)))
@@ -30,13 +28,6 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
     in_progress_sources: providersWith('in_progress'),
     failed_sources,
   }
-}
-
-/** Counts a refresh of a user, or rejects it. */
-export async function takeRefresh(app: AppInTransaction, team_id: string, user_id: string) {
-  await lockUser(app, team_id, user_id)
-  rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)), app.wall())
-  await store.insertRefresh(app.db, { team_id, user_id, id: randomUUID(), at: app.wall() })
 }
 
 const canRefresh = ({ renew, pull }: Adapter) => Boolean(renew ?? pull)
