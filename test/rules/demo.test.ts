@@ -4,10 +4,10 @@ import { type SourceSlug, sourceSlugs } from '../../src/contract/tenants/sources
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { runAtOnce } from '../../src/platform/shares/slices.ts'
 import { readSamples } from '../../src/wearables/data/samples/rules-samples.ts'
-import { dayAfter, startOf } from '../../src/wearables/providers/demo/rules-day.ts'
-import { personOf } from '../../src/wearables/providers/demo/rules-person.ts'
-import { demoReport } from '../../src/wearables/providers/demo/rules-report.ts'
-import { cyclesOf } from '../../src/wearables/providers/demo/series/rules-cycle.ts'
+import { dayAfter, startOf } from '../../src/wearables/demo/rules-day.ts'
+import { personOf } from '../../src/wearables/demo/rules-person.ts'
+import { demoReport } from '../../src/wearables/demo/rules-report.ts'
+import { cyclesOf } from '../../src/wearables/demo/series/rules-cycle.ts'
 import { zoneClock } from '../../src/wearables/time/rules.ts'
 
 const DAY = 86_400_000

@@ -1,7 +1,7 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
-import { ensureDemoConnection } from '../providers/demo/connect.ts'
+import { ensureDemoConnection } from '../demo/connect.ts'
 import { pullAll } from '../pulls/pulls.ts'
 import * as rules from './rules.ts'
 import type { LiveToken } from './store.ts'

@@ -1,10 +1,10 @@
 import type { App } from '../../platform/app.ts'
 import { getAccess } from '../connections/access.ts'
 import type { Connection } from '../connections/actions.ts'
+import { pullDemo } from '../demo/index.ts'
+import { demoResources } from '../demo/rules-report.ts'
 import { pullConnection } from '../ingestion/run.ts'
 import { cloudOf } from '../providers/clouds.ts'
-import { pullDemo } from '../providers/demo/index.ts'
-import { demoResources } from '../providers/demo/rules-report.ts'
 
 /** The adapter of a kind of connection. Sources that push need none. */
 export type Adapter = {

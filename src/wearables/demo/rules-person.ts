@@ -1,4 +1,4 @@
-import { randomInteger, seededRandom } from '../../../platform/seeded-random.ts'
+import { randomInteger, seededRandom } from '../../platform/seeded-random.ts'
 
 /** A fictitious person. The same user is the same person at every source. */
 export type Person = {

@@ -1,5 +1,5 @@
-import { MINUTE } from '../../../platform/time.ts'
-import { isoOf } from '../../data/rules-present.ts'
+import { MINUTE } from '../../platform/time.ts'
+import { isoOf } from '../data/rules-present.ts'
 import type { Day } from './rules-day.ts'
 
 /** A pushed sample. */

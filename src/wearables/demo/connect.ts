@@ -1,10 +1,10 @@
-import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
-import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
-import type { TeamCaller } from '../../../platform/callers.ts'
-import { invalid, problem } from '../../../platform/problem.ts'
-import { lockUser, requireUser, type UserRow } from '../../../tenants/users/actions.ts'
-import { connectionFor, linkConnection } from '../../connections/actions.ts'
-import { pullAll, schedulePull } from '../../pulls/pulls.ts'
+import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { invalid, problem } from '../../platform/problem.ts'
+import { lockUser, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+import { connectionFor, linkConnection } from '../connections/actions.ts'
+import { pullAll, schedulePull } from '../pulls/pulls.ts'
 import { calendarOf, pushDemoDays } from './index.ts'
 
 type DemoRequest = { user_id: string; provider: SourceSlug; day?: string | null | undefined }

@@ -1,4 +1,4 @@
-import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import type { SummaryName } from '../../contract/wearables/summaries.ts'
 import { type Day, QUARTER } from './rules-day.ts'
 import { hasPassed, type NewSample, point, roundTo, timeOf } from './rules-times.ts'
 import { bodyOf, weighedAt } from './series/rules-body.ts'

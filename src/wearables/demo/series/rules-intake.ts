@@ -1,4 +1,4 @@
-import { randomInteger } from '../../../../platform/seeded-random.ts'
+import { randomInteger } from '../../../platform/seeded-random.ts'
 import { type Day, minutesEvery } from '../rules-day.ts'
 import { period, point, roundTo, timeOf } from '../rules-times.ts'
 

@@ -1,4 +1,4 @@
-import { randomNormal } from '../../../../platform/seeded-random.ts'
+import { randomNormal } from '../../../platform/seeded-random.ts'
 import type { Day } from '../rules-day.ts'
 import { period, roundTo } from '../rules-times.ts'
 

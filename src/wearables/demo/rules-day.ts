@@ -1,5 +1,5 @@
-import { type Random, randomInteger, seededRandom } from '../../../platform/seeded-random.ts'
-import { DAY, MINUTE } from '../../../platform/time.ts'
+import { type Random, randomInteger, seededRandom } from '../../platform/seeded-random.ts'
+import { DAY, MINUTE } from '../../platform/time.ts'
 import { type Person, personOf } from './rules-person.ts'
 import { type Stage, stagesOf } from './series/rules-stages.ts'
 

@@ -1,4 +1,4 @@
-import type { SourceSlug } from '../../../contract/tenants/sources.ts'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { dayOf } from './rules-day.ts'
 import { deviceOf } from './rules-devices.ts'
 import { type NewSample, point, roundTo } from './rules-times.ts'

@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '../../../../platform/seeded-random.ts'
+import { type Random, randomInteger } from '../../../platform/seeded-random.ts'
 
 export type Stage = { stage: 'deep' | 'light' | 'rem' | 'awake'; from: number; to: number }
 

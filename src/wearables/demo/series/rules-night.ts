@@ -1,4 +1,4 @@
-import { randomInteger, randomNormal } from '../../../../platform/seeded-random.ts'
+import { randomInteger, randomNormal } from '../../../platform/seeded-random.ts'
 import { type Day, minutesEvery } from '../rules-day.ts'
 import { period, point, roundTo } from '../rules-times.ts'
 import { basalTemperature, cycleTemperature } from './rules-cycle.ts'

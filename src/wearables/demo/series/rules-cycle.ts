@@ -1,5 +1,5 @@
-import { randomNormal, seededRandom } from '../../../../platform/seeded-random.ts'
-import { DAY } from '../../../../platform/time.ts'
+import { randomNormal, seededRandom } from '../../../platform/seeded-random.ts'
+import { DAY } from '../../../platform/time.ts'
 import { type Day, dayAfter } from '../rules-day.ts'
 import type { Person } from '../rules-person.ts'
 import { roundTo } from '../rules-times.ts'

@@ -1,4 +1,4 @@
-import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
+import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 
 /** The device types that measure a resource, in order of preference. */
 const preferredDevices: Record<string, string[]> = {

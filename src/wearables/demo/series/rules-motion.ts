@@ -1,4 +1,4 @@
-import { randomInteger } from '../../../../platform/seeded-random.ts'
+import { randomInteger } from '../../../platform/seeded-random.ts'
 import { type Day, isAwake, minutesEvery, QUARTER, wakingHours } from '../rules-day.ts'
 import { type NewSample, period, roundTo } from '../rules-times.ts'
 

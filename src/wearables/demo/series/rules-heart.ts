@@ -1,4 +1,4 @@
-import { randomNormal } from '../../../../platform/seeded-random.ts'
+import { randomNormal } from '../../../platform/seeded-random.ts'
 import { type Day, isAwake, minutesEvery, wakingHours } from '../rules-day.ts'
 import { period, point, roundTo } from '../rules-times.ts'
 
