@@ -20,8 +20,11 @@ const HISTORY_DAYS = 30
 /** A job that pulls history retries later instead of waiting long for a lock. */
 const LOCK_TIMEOUT_MS = 500
 
+/** Generates the data of a demo connection. */
+export const demo = { history: demoResources, pull: pullRange, pullDay }
+
 /** Pulls the history, or the days since the last live data: at least yesterday and today. */
-export async function pullDemo(app: App, { team_id, user_id, provider, created_at }: Connection, range: 'new' | 'history') {
+async function pullRange(app: App, { team_id, user_id, provider, created_at }: Connection, range: 'new' | 'history') {
   if (!isSource(provider)) return
   const user = await requireUser(app, team_id, user_id)
   const { zoneAt, today, yesterday } = calendarOf(app, user)
@@ -30,6 +33,13 @@ export async function pullDemo(app: App, { team_id, user_id, provider, created_a
   const earliest = dayAfter(today, -sources[provider].backfill_days)
   const first = [localDay(since, zoneAt(since)), yesterday].sort()[0] as string
   await pushDemoDays(app, user, provider, { dates: datesBetween(first > earliest ? first : earliest, today), stage: 'daily' })
+}
+
+async function pullDay(app: App, { team_id, user_id, provider }: Connection, day: string) {
+  if (!isSource(provider)) return
+  const user = await requireUser(app, team_id, user_id)
+  const stage = day < calendarOf(app, user).yesterday ? 'historical' : 'daily'
+  await pushDemoDays(app, user, provider, { dates: [day], stage })
 }
 
 /** Pulls each resource as far back as the team prefers, grouped by number of days. */
@@ -42,7 +52,7 @@ async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yester
 }
 
 /** Live data starts with yesterday, because today may have just begun. Every resource therefore has an event at any hour. */
-export function calendarOf(app: App, { time_zone }: UserRow) {
+function calendarOf(app: App, { time_zone }: UserRow) {
   const zone = time_zone ?? 'UTC'
   const zoneAt = zoneClock(zone)
   const now = Date.parse(app.now())
@@ -59,7 +69,7 @@ function datesBetween(first: string, last: string) {
 type DemoDays = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[]; lockTimeoutMs?: number }
 
 /** Stores demo days the way a real push does. */
-export async function pushDemoDays(
+async function pushDemoDays(
   app: App,
   user: UserRow,
   provider: SourceSlug,

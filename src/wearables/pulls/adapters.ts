@@ -1,8 +1,7 @@
 import type { App } from '../../platform/app.ts'
 import { getAccess } from '../connections/access.ts'
 import type { Connection } from '../connections/actions.ts'
-import { pullDemo } from '../demo/index.ts'
-import { demoResources } from '../demo/rules-report.ts'
+import { demo } from '../demo/index.ts'
 import { pullConnection } from '../ingestion/run.ts'
 import { cloudOf } from '../providers/clouds.ts'
 
@@ -14,6 +13,8 @@ export type Adapter = {
   history?: string[]
   /** Fetches new data, or the history. */
   pull?(app: App, connection: Connection, range: 'new' | 'history'): Promise<void>
+  /** Fetches one day of the user's calendar. */
+  pullDay?(app: App, connection: Connection, day: string): Promise<void>
 }
 
 const oauth: Adapter = {
@@ -22,8 +23,6 @@ const oauth: Adapter = {
     if (cloudOf(connection.provider) && !(await pullConnection(app, connection))) throw new Error('The source could not be read')
   },
 }
-
-const demo: Adapter = { history: demoResources, pull: pullDemo }
 
 /** Adapters by kind of connection. */
 const adapters: Record<string, Adapter> = { oauth, demo }
