@@ -40,7 +40,7 @@ import { pullDueFeeds, searchJobs } from '../wearables/ingestion/lanes.ts'
 import { PULL_FEEDS } from '../wearables/ingestion/schedule.ts'
 import { searchSubscriptions, subscribeDue } from '../wearables/ingestion/subscribe.ts'
 import { pruneLinks } from '../wearables/link/tokens.ts'
-import { pullDue } from '../wearables/pulls/pulls.ts'
+import { pullDue } from '../wearables/pulls/actions.ts'
 import type { Job } from './job.ts'
 import { ownMemoryJobs } from './own-memory.ts'
 

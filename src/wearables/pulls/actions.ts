@@ -1,7 +1,10 @@
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
-import type { Connection } from '../connections/actions.ts'
+import { requireUser } from '../../tenants/users/actions.ts'
+import { type Connection, endConnection } from '../connections/actions.ts'
 import { claimDuePull, planPull } from '../connections/due-pulls.ts'
 import { beginPulls, endPulls } from '../data/backfill.ts'
 import { reasonOf } from '../ingestion/failure-reason.ts'
@@ -57,3 +60,12 @@ export async function pullDue(app: App): Promise<boolean> {
   await pullAll(teamApp, connection)
   return true
 }
+
+/** Disconnects a source. Its data stays. */
+export const disconnectSource = (app: App, { team_id }: TeamCaller, user_id: string, provider: SourceSlug) =>
+  inTransaction(app, async (app) => {
+    await requireUser(app, team_id, user_id)
+    const connection = await endConnection(app, { team_id, user_id }, provider)
+    await endPulls(app, connection, { status: 'failure', error_details: 'non_retriable_error' })
+    return { success: true }
+  })
