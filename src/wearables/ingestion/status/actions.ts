@@ -4,9 +4,11 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { secondsUntil } from '../../../platform/time.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
+import * as connections from '../../connections/actions.ts'
 import { cloudOf, cloudSlugs } from '../../providers/clouds.ts'
 import { listCustomSources } from '../../team-sources/credentials.ts'
 import { isSetUp } from '../../team-sources/oauth-client.ts'
+import { groupSkipped } from '../skips/rules.ts'
 import { summarizeJobs } from '../store.ts'
 import { summarizeQuotas, UNUSED } from '../store-clients.ts'
 import * as rules from './rules.ts'
@@ -64,6 +66,18 @@ function presentClient(slug: SourceSlug, client: Client | undefined, now: string
     ...rules.notificationsOf({ receives: receive !== undefined, registersByHand }, client, UNUSED),
   }
 }
+
+/** The connections of a user, with what Assay reads through them. */
+export async function listConnections(app: App, caller: TeamCaller, user_id: string) {
+  const { providers } = await connections.listConnections(app, caller, user_id)
+  const feeds = await store.listFeeds(app.db, caller.team_id, user_id)
+  return { providers: providers.map((one) => ({ ...one, feeds: feeds.filter(({ provider }) => provider === one.slug).map(presentFeed) })) }
+}
+
+const presentFeed = ({ feed, tries, error, last_success_at, due_at, skipped }: Awaited<ReturnType<typeof store.listFeeds>>[number]) => ({
+  ...{ name: feed, failures: tries, error, remedy: error === null ? null : rules.remedyOf(error) },
+  ...{ last_read_at: last_success_at, next_read_at: due_at, skipped: groupSkipped(skipped) },
+})
 
 /** What the clouds wait for: the feeds of each source that are due or failing, and the requests that are left. */
 export async function cloudBacklog(db: Db, now: string) {
