@@ -56,6 +56,7 @@ const families: Record<string, TableFamily> = {
   'labs/results': 'orders',
   'delivery/events': 'events',
   'delivery/webhooks': 'deliveries',
+  'wearables/bulk': 'samples',
   'wearables/connections': 'samples',
   'wearables/data': 'samples',
   'tenants/audit': 'audit',

@@ -1,5 +1,5 @@
 import type { App } from '../platform/app.ts'
-import { type DemoSeedOptions, seedDemoUser } from '../wearables/providers/demo/seed.ts'
+import { type DemoSeedOptions, seedDemoUser } from '../wearables/demo/seed.ts'
 
 /** A thread creates every `step`-th user, starting at `first`. */
 export type Share = { options: DemoSeedOptions; users: number; first: number; step: number }

@@ -12,11 +12,11 @@ import type { summaryEndpoints } from '../contract/wearables/wearable-summaries.
 import type { wearableEndpoints } from '../contract/wearables/wearables.ts'
 import { createUserToken } from '../tenants/keys/user-tokens.ts'
 import * as sources from '../tenants/sources/actions.ts'
+import * as bulk from '../wearables/bulk/actions.ts'
 import * as connections from '../wearables/connections/actions.ts'
-import * as bulk from '../wearables/connections/bulk/bulk.ts'
-import { bulkExport } from '../wearables/connections/bulk/export.ts'
 import * as devices from '../wearables/connections/devices.ts'
-import { refreshUser } from '../wearables/connections/refresh.ts'
+import { bulkExport } from '../wearables/connections/export.ts'
+import { pauseConnections } from '../wearables/connections/pause.ts'
 import * as introspect from '../wearables/data/introspect.ts'
 import * as priorities from '../wearables/data/priorities.ts'
 import * as ingest from '../wearables/data/samples/ingest.ts'
@@ -25,15 +25,16 @@ import * as streams from '../wearables/data/streams/streams.ts'
 import * as summaries from '../wearables/data/summaries/read-summaries.ts'
 import { pushSummaries } from '../wearables/data/summaries/summaries.ts'
 import * as cloudCredentials from '../wearables/ingestion/credentials.ts'
-import { getSourceStatus } from '../wearables/ingestion/status/actions.ts'
-import { listConnections } from '../wearables/ingestion/status/connections.ts'
+import { getSourceStatus, listConnections } from '../wearables/ingestion/status/actions.ts'
 import { pullWindow } from '../wearables/ingestion/status/pull-window.ts'
+import { connectDemo } from '../wearables/link/demo.ts'
 import * as deprecatedLinks from '../wearables/link/deprecated.ts'
 import { startOAuth } from '../wearables/link/oauth.ts'
 import * as signIn from '../wearables/link/sign-in.ts'
 import { listLinkSources } from '../wearables/link/sources.ts'
 import * as linkTokens from '../wearables/link/tokens.ts'
-import { connectDemo } from '../wearables/providers/demo/connect.ts'
+import { disconnectSource } from '../wearables/pulls/actions.ts'
+import { refreshUser } from '../wearables/pulls/refresh.ts'
 import * as teamCredentials from '../wearables/team-sources/credentials.ts'
 import * as preferences from '../wearables/team-sources/preferences.ts'
 import * as requirements from '../wearables/team-sources/requirements.ts'
@@ -56,7 +57,7 @@ type WearableEndpoints = typeof bulkEndpoints &
 export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   listSources: (app, _, { query }) => sources.listSources(app, query),
   listConnections: (app, caller, { params }) => listConnections(app, caller, params.user_id),
-  endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
+  endConnection: (app, caller, { params }) => disconnectSource(app, caller, params.user_id, params.provider),
   connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, params.provider, body),
   refreshUser: (app, caller, { params, query }) => refreshUser(app, caller, params.user_id, query.timeout),
   createUserToken: (app, caller, { params }) => createUserToken(app, caller, params.user_id),
@@ -80,7 +81,7 @@ export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   bulkImport: (app, caller, { body }) => bulk.bulkImport(app, caller, body),
   bulkTriggerHistoricalPull: (app, caller, { body }) => bulk.bulkTriggerHistoricalPull(app, caller, body),
   bulkExport: (app, caller, { body }) => bulkExport(app, caller, body),
-  bulkPause: (app, caller, { body }) => bulk.bulkPause(app, caller, body),
+  bulkPause: (app, caller, { body }) => pauseConnections(app, caller, body),
 
   listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
   putTeamCredential: (app, caller, { body }) => cloudCredentials.putCredential(app, caller, body),

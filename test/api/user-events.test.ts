@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messageOf } from '../../src/contract/delivery/events.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { seedDemoUser } from '../../src/wearables/providers/demo/seed.ts'
+import { seedDemoUser } from '../../src/wearables/demo/seed.ts'
 import { finishErasures } from '../support/erasure.ts'
 import { people } from '../support/people.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'

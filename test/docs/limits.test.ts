@@ -9,7 +9,7 @@ const exceptions: Record<string, string> = {
   'contract/unknown-fields.ts MAX_FAULTS': 'shortens a message',
   'contract/unknown-fields.ts MAX_NAME_LENGTH': 'a longer name is no misspelled field',
   'contract/wearables/bulk.ts MAX_TOKEN_CHARACTERS': 'the API reference has it',
-  'wearables/data/summaries/rules-summary.ts MAX_SESSION_MS': 'the API reference has it',
+  'wearables/time/rules.ts MAX_SESSION_MS': 'the API reference has it',
   'contract/wearables/new-summaries.ts MAX_BPM': 'the API reference has it',
   'contract/wearables/new-summaries.ts MAX_KCAL': 'the API reference has it',
   'contract/wearables/new-summaries.ts MAX_METERS': 'the API reference has it',

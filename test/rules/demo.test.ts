@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { type SourceSlug, sourceSlugs } from '../../src/contract/tenants/sources.ts'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { runAtOnce } from '../../src/platform/shares/slices.ts'
-import { zoneClock } from '../../src/wearables/data/rules-time.ts'
 import { readSamples } from '../../src/wearables/data/samples/rules-samples.ts'
-import { dayAfter, startOf } from '../../src/wearables/providers/demo/rules-day.ts'
-import { personOf } from '../../src/wearables/providers/demo/rules-person.ts'
-import { demoReport } from '../../src/wearables/providers/demo/rules-report.ts'
-import { cyclesOf } from '../../src/wearables/providers/demo/series/rules-cycle.ts'
+import { dayAfter, startOf } from '../../src/wearables/demo/rules-day.ts'
+import { personOf } from '../../src/wearables/demo/rules-person.ts'
+import { demoReport } from '../../src/wearables/demo/rules-report.ts'
+import { cyclesOf } from '../../src/wearables/demo/series/rules-cycle.ts'
+import { zoneClock } from '../../src/wearables/time/rules.ts'
 
 const DAY = 86_400_000
 const MINUTE = 60_000

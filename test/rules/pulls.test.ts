@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { afterFailure, waits } from '../../src/wearables/connections/rules-pulls.ts'
+import { afterFailure, waits } from '../../src/wearables/pulls/rules.ts'
 
 test('retries a temporary failure with growing waits, then gives up', () => {
   const outcomes = [1, 2, 3, 4, 5].map((attempts) => afterFailure(attempts, 'resource_contention'))

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isoOf } from '../../src/wearables/data/rules-present.ts'
-import { dayOf, localDay, parseInstant, zoneClock, zoneIn } from '../../src/wearables/data/rules-time.ts'
 import { cursorOf, daysOf, positionOf, rangeOf } from '../../src/wearables/data/rules-window.ts'
 import { downsample } from '../../src/wearables/data/samples/rules-downsample.ts'
 import { heartZones, maxHeartRate } from '../../src/wearables/data/streams/rules-stream.ts'
+import { dayOf, localDay, parseInstant, zoneClock, zoneIn } from '../../src/wearables/time/rules.ts'
 
 const moments = fc.date({ min: new Date('0101-01-02'), max: new Date('2199-12-31'), noInvalidDate: true })
 

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client'
 import type { Database } from '../../platform/db/open.ts'
-import { cloudBacklog } from '../../wearables/ingestion/backlog.ts'
 import { cloudCounters } from '../../wearables/ingestion/counters.ts'
+import { cloudBacklog } from '../../wearables/ingestion/status/actions.ts'
 import { ageInSeconds, backlogGauges, type Registries } from './backlog-gauges.ts'
 
 /** Reading from wearable clouds, by provider. */

@@ -6,7 +6,6 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import { lockUser, requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/actions.ts'
-import { endPulls } from '../data/backfill.ts'
 import { type Account, accountHash, noAccount, openAccount, sealAccount } from './account.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -19,6 +18,8 @@ type UserScope = { team_id: string; user_id: string }
 
 export const connectionFor = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
   store.findConnection(app.db, team_id, user_id, provider)
+
+export const connectionsOfUser = (app: App, { team_id, user_id }: UserScope) => store.listConnections(app.db, team_id, [user_id])
 
 /** Whether `connectionFor` finds one. Every push asks this. */
 export const hasConnection = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
@@ -158,16 +159,13 @@ function presentConnection(app: App, key: SealingKey, row: Connection) {
   }
 }
 
-/** Disconnects a source. Its data stays, and a job deregisters the user at the source. */
-export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string, provider: SourceSlug) =>
-  inTransaction(app, async (app) => {
-    await requireUser(app, team_id, user_id)
-    const connection = await store.lockConnection(app.db, team_id, user_id, provider)
-    if (!connection) throw rules.notConnected()
-    await endPulls(app, connection, { status: 'failure', error_details: 'non_retriable_error' })
-    await store.updateConnection(app.db, connection, { ended_at: app.now(), deregister_at: app.wall() })
-    return { success: true }
-  })
+/** Ends a connection in the caller's transaction. A job deregisters the user at the source. */
+export async function endConnection(app: AppInTransaction, { team_id, user_id }: UserScope, provider: SourceSlug) {
+  const connection = await store.lockConnection(app.db, team_id, user_id, provider)
+  if (!connection) throw rules.notConnected()
+  await store.updateConnection(app.db, connection, { ended_at: app.now(), deregister_at: app.wall() })
+  return connection
+}
 
 /** Ends every connection of a deleted user in the caller's transaction. A job notifies the sources. */
 export const endConnections = (app: AppInTransaction, { team_id }: TeamCaller, user_id: string) =>
@@ -201,15 +199,4 @@ export const hasConnections = async (app: App, team_id: string, provider: Source
 export async function connectionsOfAccount(app: App, provider: SourceSlug, external_user_id: string, team_ids: string[]) {
   const hashes = await Promise.all(team_ids.map((id) => accountHash(app, id, provider, { external_user_id })))
   return hashes.length ? store.findAccounts(app.db, provider, team_ids, hashes as Buffer[]) : []
-}
-
-const PAUSE_BATCH_SIZE = 500
-
-/** Pauses connections seven days after the user's ingestion_end. Returns whether there can be more. */
-export async function pauseAfterIngestion(app: App) {
-  const wall = app.wall()
-  let paused = 0
-  for (const team_id of await store.findTeamsToPause(app.db, wall, PAUSE_BATCH_SIZE))
-    paused += await store.pauseAfterIngestion(app.db, team_id, wall, PAUSE_BATCH_SIZE)
-  return paused > 0
 }

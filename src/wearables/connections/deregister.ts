@@ -1,8 +1,11 @@
+import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
+import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import { adapterFor } from '../providers/index.ts'
-import { type Account, noAccount, openAccount, sealAccount } from './account.ts'
+import { endAccess } from '../providers/revoke.ts'
+import { clientFor } from '../team-sources/oauth-client.ts'
+import { noAccount, openAccount, sealAccount } from './account.ts'
 import { claimFirst, MAX_CANDIDATES } from './claim.ts'
 import * as store from './store.ts'
 
@@ -17,15 +20,27 @@ export async function deregister(app: App): Promise<boolean> {
   try {
     const { team_id, user_id } = connection
     const key = await userSealingKey(app, team_id, user_id)
-    const save = (account: Account) =>
-      key ? store.updateEnded(app.db, connection, { sealed: sealAccount(key, connection.id, account) }) : Promise.resolve()
-    if (key) await adapterFor(connection).deregister?.(app, connection, openAccount(key, connection), save)
+    if (key) await endAccount(app, connection, key)
   } catch {
     app.log.warn({ provider: connection.provider, attempts: connection.deregister_tries + 1 }, 'source deregistration failed')
     if (connection.deregister_tries + 1 < MAX_ATTEMPTS) return true
   }
   await eraseAccount(app, connection)
   return true
+}
+
+/** Ends the access to an account at its source. Throws if it must be retried. */
+async function endAccount(app: App, connection: store.ConnectionRow, key: SealingKey) {
+  const { id, team_id, kind, provider } = connection
+  const account = openAccount(key, connection)
+  const { tokens, external_user_id, grant, region } = account
+  const client = kind === 'oauth' && isSource(provider) ? await clientFor(app, team_id, provider, region) : undefined
+  if (!client || !tokens) return
+  const ended = { external_user_id, tokens, scopes: grant?.granted ?? [] }
+  const isEnded = await endAccess(app, client, provider, ended, (tokens) =>
+    store.updateEnded(app.db, connection, { sealed: sealAccount(key, id, { ...account, tokens }) }),
+  )
+  if (!isEnded) throw new Error('The source did not revoke the token')
 }
 
 /** Keeps only the fact that the user disconnected, until the source is connected again. */

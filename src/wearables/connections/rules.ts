@@ -35,12 +35,6 @@ export function checkRefreshes({ count, first_at }: RefreshesInLastHour, now: st
     )
 }
 
-/** Adds the top-level fields that Junction clients read. */
-export function refreshFailed(user_id: string, failed_sources: string[]) {
-  const error = 'No source could be refreshed. GET /v2/user/providers/{user_id} shows which ones have to be connected again.'
-  return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })
-}
-
 export const notConnected = () =>
   problem('CONNECTION_NOT_FOUND', 'The user has not connected this source. GET /v2/user/providers/{user_id} lists the connected sources.')
 

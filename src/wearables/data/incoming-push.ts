@@ -9,7 +9,7 @@ import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/ac
 import { fillTimeZone } from '../../tenants/users/fallbacks.ts'
 import { checkTimeZone } from '../../tenants/users/rules.ts'
 import { ensureConnection, hasConnection, rejectEnded } from '../connections/actions.ts'
-import { zoneClock } from './rules-time.ts'
+import { zoneClock } from '../time/rules.ts'
 import type { EarlyDays } from './samples/days.ts'
 
 /** The fields of a push besides its data. */

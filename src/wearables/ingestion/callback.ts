@@ -6,8 +6,8 @@ import { isSameText } from '../../platform/sealing/same-bytes.ts'
 import { deriveSecret, type SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { derivedTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
-import { clientFor } from '../providers/oauth-client.ts'
 import { findTeamClient } from '../team-sources/credentials.ts'
+import { clientFor } from '../team-sources/oauth-client.ts'
 
 /** Stands for the deployment in secrets of its own application. */
 const DEPLOYMENT = '00000000-0000-0000-0000-000000000000'

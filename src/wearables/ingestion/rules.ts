@@ -1,5 +1,4 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/time.ts'
-import type { FailureReason } from '../connections/rules-pulls.ts'
 
 /** The waits after failures. The history fails after the last one; new data is tried again after it, without end. */
 export const waits = [10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR]
@@ -56,6 +55,14 @@ export function addFound(found: Found, changes: { resource: string; created: unk
   }
   return sum
 }
+
+/** Why a pull failed, by the names in the Junction API. The first three pass. */
+export type FailureReason =
+  | 'provider_unavailable'
+  | 'transport_failure'
+  | 'resource_contention'
+  | 'non_retriable_error'
+  | 'unexpected_error'
 
 /** What a failed attempt says about the source, by the names of historical pulls in the Junction API. */
 export const reasons: Record<string, FailureReason> = {

@@ -1,6 +1,7 @@
 import { isSource, type SourceSlug, sourceSlugs } from '../../contract/tenants/sources.ts'
 import type { linkErrorTypes } from '../../contract/wearables/link.ts'
 import { invalid, problem } from '../../platform/problem.ts'
+import { isAllowedRedirect } from '../team-sources/rules.ts'
 
 /** The reasons for a failed connection, by their names in the Junction API. */
 export const linkErrors = {
@@ -61,15 +62,6 @@ export function checkToken<T extends Token>(token: T | undefined, now: string): 
   const error = tokenFailure(token, now)
   if (error) throw tokenProblem(error)
   return token as T
-}
-
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
-
-/** Allows https without credentials and, in the sandbox, http on a loopback address. */
-export function isAllowedRedirect(text: string, isSandbox: boolean) {
-  const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
-  if (!url || url.username || url.password) return false
-  return url.protocol === 'https:' || (isSandbox && url.protocol === 'http:' && LOOPBACK.test(url.hostname))
 }
 
 /** Browsers are redirected only to URLs that the customer set with an API key. */

@@ -1,5 +1,4 @@
-import { zoneClock } from '../data/rules-time.ts'
-import { MAX_SESSION_MS } from '../data/summaries/rules-summary.ts'
+import { MAX_SESSION_MS, zoneClock } from '../time/rules.ts'
 
 /** A moment with its offset from UTC in seconds, or in UTC if the offset is unknown. */
 export function withOffset(at: number, offset: number | null) {

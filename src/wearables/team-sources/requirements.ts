@@ -2,7 +2,7 @@ import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
-import { allScopesOf } from '../providers/oauth-client.ts'
+import { allScopesOf } from '../providers/oauth-settings.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 

@@ -1,6 +1,5 @@
 import { resourcesOf, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import { invalid, problem } from '../../platform/problem.ts'
-import { isAllowedRedirect } from '../link/rules.ts'
 
 export type Details = { [name: string]: unknown }
 
@@ -18,6 +17,15 @@ function maskValue(value: unknown): unknown {
 /** A client needs both values. */
 export function checkComplete({ client_id, client_secret }: { client_id: string | null; client_secret: string | null }) {
   if (!client_id || !client_secret) throw problem('CREDENTIALS_INCOMPLETE', 'Send client_id and client_secret. New credentials need both.')
+}
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
+
+/** Allows https without credentials and, in the sandbox, http on a loopback address. */
+export function isAllowedRedirect(text: string, isSandbox: boolean) {
+  const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
+  if (!url || url.username || url.password) return false
+  return url.protocol === 'https:' || (isSandbox && url.protocol === 'http:' && LOOPBACK.test(url.hostname))
 }
 
 export function checkOverride(text: string, isSandbox: boolean) {

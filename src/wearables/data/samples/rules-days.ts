@@ -1,6 +1,6 @@
 import { isSourceType, type Series } from '../../../contract/wearables/series.ts'
 import { DAY } from '../../../platform/time.ts'
-import { dayOf, parseInstant } from '../rules-time.ts'
+import { dayOf, parseInstant } from '../../time/rules.ts'
 import type { IncomingSample } from './rules-merge.ts'
 
 type DayKey = { day: string; source_type: string }

@@ -3,7 +3,7 @@ import { faultsOf } from '../../../contract/faults.ts'
 import type { Series } from '../../../contract/wearables/series.ts'
 import { invalid, Problem } from '../../../platform/problem.ts'
 import { DAY } from '../../../platform/time.ts'
-import { parseInstant, zoneIn } from '../rules-time.ts'
+import { parseInstant, zoneIn } from '../../time/rules.ts'
 import type { IncomingSample } from './rules-merge.ts'
 
 export const MAX_SAMPLES = 100_000

@@ -1,7 +1,7 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
 import { DAY } from '../../../platform/time.ts'
+import { localDay, zoneIn } from '../../time/rules.ts'
 import { isoOf } from '../rules-present.ts'
-import { localDay, zoneIn } from '../rules-time.ts'
 import { dedupeByKey } from '../samples/rules-merge.ts'
 import {
   type BuildContext,

@@ -1,8 +1,8 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
 import { sportOf } from '../../../contract/wearables/sports.ts'
 import { DAY } from '../../../platform/time.ts'
+import { localDay, zoneIn } from '../../time/rules.ts'
 import { isoOf } from '../rules-present.ts'
-import { localDay, zoneIn } from '../rules-time.ts'
 import {
   type BuildContext,
   type BuiltItem,

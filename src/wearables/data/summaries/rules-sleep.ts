@@ -1,6 +1,6 @@
 import { type NewSummary, stageCodes } from '../../../contract/wearables/new-summaries.ts'
+import { localDay, parseInstant } from '../../time/rules.ts'
 import { isoOf } from '../rules-present.ts'
-import { localDay, parseInstant } from '../rules-time.ts'
 import type { IncomingSample } from '../samples/rules-merge.ts'
 import {
   type BuildContext,

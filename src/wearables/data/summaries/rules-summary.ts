@@ -5,7 +5,7 @@ import { type SeriesName, series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { DAY } from '../../../platform/time.ts'
-import { parseInstant, zoneIn } from '../rules-time.ts'
+import { MAX_SESSION_MS, parseInstant, zoneIn } from '../../time/rules.ts'
 import type { IncomingSample } from '../samples/rules-merge.ts'
 import { type ParseContext, readSamples } from '../samples/rules-samples.ts'
 
@@ -90,8 +90,6 @@ export function parseRecordedAt(text: string, field: string, now: number, report
   reportFault(field, at > now ? 'Must not be in the future.' : 'Must be 1900-01-01 or later.')
   return now
 }
-
-export const MAX_SESSION_MS = 7 * DAY
 
 /** Parses the period of a session and its UTC offsets. */
 export function sessionOf(

@@ -1,12 +1,16 @@
 import { type SourceSlug, sourceSlugs } from '../../../contract/tenants/sources.ts'
 import { type App, onReplica } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
+import type { Db } from '../../../platform/db/open.ts'
 import { secondsUntil } from '../../../platform/time.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
+import * as connections from '../../connections/actions.ts'
 import { cloudOf, cloudSlugs } from '../../providers/clouds.ts'
-import { isSetUp } from '../../providers/oauth-client.ts'
 import { listCustomSources } from '../../team-sources/credentials.ts'
-import { UNUSED } from '../store-clients.ts'
+import { isSetUp } from '../../team-sources/oauth-client.ts'
+import { groupSkipped } from '../skips/rules.ts'
+import { summarizeJobs } from '../store.ts'
+import { summarizeQuotas, UNUSED } from '../store-clients.ts'
 import * as rules from './rules.ts'
 import * as store from './store-status.ts'
 
@@ -61,4 +65,22 @@ function presentClient(slug: SourceSlug, client: Client | undefined, now: string
     blocked_until: blocked_until && blocked_until > now ? blocked_until : null,
     ...rules.notificationsOf({ receives: receive !== undefined, registersByHand }, client, UNUSED),
   }
+}
+
+/** The connections of a user, with what Assay reads through them. */
+export async function listConnections(app: App, caller: TeamCaller, user_id: string) {
+  const { providers } = await connections.listConnections(app, caller, user_id)
+  const feeds = await store.listFeeds(app.db, caller.team_id, user_id)
+  return { providers: providers.map((one) => ({ ...one, feeds: feeds.filter(({ provider }) => provider === one.slug).map(presentFeed) })) }
+}
+
+const presentFeed = ({ feed, tries, error, last_success_at, due_at, skipped }: Awaited<ReturnType<typeof store.listFeeds>>[number]) => ({
+  ...{ name: feed, failures: tries, error, remedy: error === null ? null : rules.remedyOf(error) },
+  ...{ last_read_at: last_success_at, next_read_at: due_at, skipped: groupSkipped(skipped) },
+})
+
+/** What the clouds wait for: the feeds of each source that are due or failing, and the requests that are left. */
+export async function cloudBacklog(db: Db, now: string) {
+  const remaining = new Map((await summarizeQuotas(db)).map((row) => [row.provider, row.remaining]))
+  return (await summarizeJobs(db, now)).map((row) => ({ ...row, remaining: remaining.get(row.provider) ?? null }))
 }
