@@ -1,7 +1,7 @@
 import type { AddressIn } from '../../contract/labs/appointments.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { locateHome } from '../coverage/homes.ts'
+import { locateHome } from '../geography/homes.ts'
 import type { LoadedOrder } from '../orders/reading/present.ts'
 import { checkNewVisit, documentOf, fieldsOf, insertVisit, takeSteps, withOrder } from './actions.ts'
 import { requireService } from './availability.ts'

@@ -2,7 +2,7 @@ import { type Calendar, CELL_MINUTES } from '../../contract/labs/calendars.ts'
 import { weekdays } from '../../contract/labs/hours.ts'
 import { DAY, MINUTE } from '../../platform/time.ts'
 import { type Home, milesBetween, type Point } from '../coverage/rules.ts'
-import { dayIn, instantAt } from '../orders/checks/rules-zones.ts'
+import { dayIn, instantAt } from '../geography/rules-zones.ts'
 
 export type Span = { start: string; end: string }
 /** A cell of five minutes that a visit occupies in one of the seats of a calendar. */

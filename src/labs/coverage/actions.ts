@@ -5,8 +5,8 @@ import { problem } from '../../platform/problem.ts'
 import { schedulerOf } from '../appointments/scheduler.ts'
 import { findLabOfAccount, type getLab, listLabAccounts, listLabs } from '../catalog/markers.ts'
 import { loadPlaces, type Places, type Site } from '../catalog/places.ts'
+import { locateHome } from '../geography/homes.ts'
 import { requireOrder } from '../orders/reading/present.ts'
-import { locateHome } from './homes.ts'
 import * as rules from './rules.ts'
 
 type Lab = Awaited<ReturnType<typeof getLab>>

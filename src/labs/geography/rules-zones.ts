@@ -1,4 +1,4 @@
-import { DAY, MINUTE, SECOND } from '../../../platform/time.ts'
+import { DAY, MINUTE, SECOND } from '../../platform/time.ts'
 import { countryCode, isUnitedStates, mainZone, stateCode, stateOfZip } from './rules-states.ts'
 
 /** ZIP code prefixes whose time zone differs from the main zone of the state. */
