@@ -8,8 +8,8 @@ import { needsAbn, normalizeIcdCodes } from '../../src/labs/orders/checks/rules-
 import { type OrderContext, orderFindings } from '../../src/labs/orders/checks/rules-checks.ts'
 import { findingsFrom, problemFrom } from '../../src/labs/orders/checks/rules-findings.ts'
 import { ageOfConsent, isNpi, normalizePhone, transmissionName } from '../../src/labs/orders/checks/rules-people.ts'
-import { ageOn } from '../../src/labs/results/rules.ts'
 import { problem } from '../../src/platform/problem.ts'
+import { ageOn } from '../../src/platform/time.ts'
 import { anAddress, people } from '../support/people.ts'
 
 type Json = Record<string, unknown>

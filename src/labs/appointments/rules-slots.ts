@@ -1,7 +1,7 @@
 import { type Calendar, CELL_MINUTES } from '../../contract/labs/calendars.ts'
 import { weekdays } from '../../contract/labs/hours.ts'
-import { DAY, MINUTE } from '../../platform/time.ts'
-import { type Home, milesBetween, type Point } from '../coverage/rules.ts'
+import { addDays, MINUTE } from '../../platform/time.ts'
+import { type Home, milesBetween, type Point } from '../geography/rules-distance.ts'
 import { dayIn, instantAt } from '../geography/rules-zones.ts'
 
 export type Span = { start: string; end: string }
@@ -9,8 +9,6 @@ export type Span = { start: string; end: string }
 export type Cell = { calendar_code: string; seat: number; cell_at: string }
 
 export const DAYS_SHOWN = 14
-
-export const addDays = (day: string, days: number) => new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10)
 
 /** The days of a list of slots: from `start_date`, or from today at the place. */
 export function shownDays({ iana_timezone }: Calendar, start_date: string | null | undefined, now: string) {

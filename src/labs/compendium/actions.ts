@@ -5,7 +5,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { requireLabTest } from '../catalog/actions.ts'
 import { type CompendiumRows, loadCompendiumRows } from '../catalog/compendium.ts'
 import { listLabs } from '../catalog/markers.ts'
-import { publicName, requireNamedLab } from '../coverage/rules.ts'
+import { publicName, requireNamedLab } from '../catalog/rules-labs.ts'
 import * as rules from './rules.ts'
 import { indexEntries, type SearchIndex, searchEntries } from './rules-search.ts'
 

@@ -5,7 +5,10 @@ import { problem } from '../../platform/problem.ts'
 import { schedulerOf } from '../appointments/scheduler.ts'
 import { findLabOfAccount, type getLab, listLabAccounts, listLabs } from '../catalog/markers.ts'
 import { loadPlaces, type Places, type Site } from '../catalog/places.ts'
+import { publicName, requireNamedLab } from '../catalog/rules-labs.ts'
+import { capabilitiesOf, isBookable, withBooking } from '../catalog/rules-sites.ts'
 import { locateHome } from '../geography/homes.ts'
+import type { Home } from '../geography/rules-distance.ts'
 import { requireOrder } from '../orders/reading/present.ts'
 import * as rules from './rules.ts'
 
@@ -37,10 +40,10 @@ export async function getAreaInfo(app: App, caller: TeamCaller, query: AreaQuery
       areas.map(({ name, lab, sites: all }) => {
         const sites = rules.sitesNear(lab, all, home, Number(radius))
         const patient_service_centers = {
-          appointment_with_vital: sites.some(rules.isBookable),
+          appointment_with_vital: sites.some(isBookable),
           within_radius: sites.length,
           radius,
-          capabilities: [...new Set(sites.flatMap(rules.capabilitiesOf))],
+          capabilities: [...new Set(sites.flatMap(capabilitiesOf))],
         }
         return [name, { patient_service_centers, supported_bill_types: rules.billTypesAt(accounts, lab.id, home.state), lab_id: lab.id }]
       }),
@@ -53,16 +56,16 @@ async function namedLabs(app: App, caller: TeamCaller, { lab, labs, lab_account_
   const names = [...new Set([...(lab ? [lab] : []), ...(labs ?? [])])]
   const lab_id = await findLabOfAccount(app, caller, lab_account_id)
   const known = (await listLabs(app)).filter(({ id }) => lab_id === undefined || id === lab_id)
-  if (names.length) return names.map((name) => ({ name, lab: rules.requireNamedLab(known, name) }))
+  if (names.length) return names.map((name) => ({ name, lab: requireNamedLab(known, name) }))
   return known
     .filter(({ collection_methods }) => collection_methods.includes('walk_in_test'))
-    .map((lab) => ({ name: rules.publicName(lab), lab }))
+    .map((lab) => ({ name: publicName(lab), lab }))
 }
 
 const serviceTypes: Record<string, string> = { appointment_ready: 'appointment-ready', appointment_request: 'appointment-request' }
 
 /** The services that visit patients at a home: those of the catalog, and the phlebotomists of the schedule. */
-async function providersIn(app: App, team_id: string, { areas }: Places, home: rules.Home) {
+async function providersIn(app: App, team_id: string, { areas }: Places, home: Home) {
   const calendars = await schedulerOf(app).calendars(app, team_id, { home })
   const served = [...(areas.get(home.zip) ?? []), ...calendars.map(({ provider }) => ({ provider, tier: 'appointment_ready' }))]
   return [...Map.groupBy(served, ({ provider }) => provider)].map(([name, ofService]) => ({
@@ -86,12 +89,12 @@ async function sitesOf(app: App, team_id: string, lab: Lab, { sites }: Places): 
 /** Visits can be booked in the hours of the calendar, so they replace those of the catalog. */
 const withCalendar = (site: Site, calendar: Calendar | undefined): Site => ({
   ...site,
-  capabilities: rules.withBooking(site, calendar !== undefined),
+  capabilities: withBooking(site, calendar !== undefined),
   hours: calendar?.hours ?? site.hours,
 })
 
 const siteOf = ({ code, name, iana_timezone, address, location, hours, phone_number }: SiteCalendar, lab_id: number): Site => ({
-  ...{ site_code: code, lab_id, name, iana_timezone, capabilities: rules.withBooking({ capabilities: [] }, true), ...location },
+  ...{ site_code: code, lab_id, name, iana_timezone, capabilities: withBooking({ capabilities: [] }, true), ...location },
   ...{ hours, phone_number: phone_number ?? null },
   ...{ first_line: address.first_line, city: address.city, state: address.state, zip: address.zip_code },
 })
@@ -123,7 +126,7 @@ export async function getOrderPscInfo(app: App, caller: TeamCaller, order_id: st
   return sitesReply(app, caller, { lab: lab_test.lab, places, home, query: { ...query, lab_account_id } })
 }
 
-type Search = { lab: Lab; places: Places; home: rules.Home; query: SiteQuery }
+type Search = { lab: Lab; places: Places; home: Home; query: SiteQuery }
 
 async function sitesReply(app: App, caller: TeamCaller, { lab, places, home, query }: Search) {
   const { radius, capabilities, lab_account_id } = query
@@ -132,7 +135,7 @@ async function sitesReply(app: App, caller: TeamCaller, { lab, places, home, que
   const supported_bill_types = rules.billTypesAt(accounts, lab.id, home.state)
   const sites = rules
     .sitesNear(lab, await sitesOf(app, caller.team_id, lab, places), home, Number(radius))
-    .filter((site) => (capabilities ?? []).every((capability) => rules.capabilitiesOf(site).includes(capability)))
+    .filter((site) => (capabilities ?? []).every((capability) => capabilitiesOf(site).includes(capability)))
   return {
     lab_id: lab.id,
     slug: lab.slug,
@@ -158,7 +161,7 @@ const presentSite = (site: Site & { distance: number | null }, supported_bill_ty
   site_code: site.site_code,
   supported_bill_types,
   location: { lng: site.lng, lat: site.lat },
-  capabilities: rules.capabilitiesOf(site),
+  capabilities: capabilitiesOf(site),
 })
 
 /** Clients of the Junction API require a number. */

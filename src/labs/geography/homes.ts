@@ -1,6 +1,6 @@
 import type { App } from '../../platform/app.ts'
 import { loadPlaces } from '../catalog/places.ts'
-import type { Home, Point } from '../coverage/rules.ts'
+import type { Home, Point } from './rules-distance.ts'
 import { stateCode, stateOfZip } from './rules-states.ts'
 import { loadZipLocations } from './zip-locations.ts'
 

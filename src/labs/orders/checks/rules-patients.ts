@@ -1,7 +1,7 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import { ageOn } from '../../../platform/time.ts'
 import { isUnitedStates, stateCode, zipMatches } from '../../geography/rules-states.ts'
 import { dayIn } from '../../geography/rules-zones.ts'
-import { ageOn } from '../../results/rules.ts'
 import { type Finding, fieldError, findingIf, ruleError, warning } from './rules-findings.ts'
 import { ADULT_AGE_YEARS, ageOfConsent, type ConsentAges, maxNameLength, normalizePhone, transmissionName } from './rules-people.ts'
 

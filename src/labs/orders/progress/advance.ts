@@ -7,13 +7,13 @@ import { followOrder } from '../../appointments/visit.ts'
 import { notifyOfStep } from '../../communication/notify.ts'
 import { dayIn } from '../../geography/rules-zones.ts'
 import { followKit } from '../../kits/follow.ts'
-import { dueDatesOf } from '../../results/rules.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import { updateOrders } from '../placing/store-write.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import { changeSample, changeSamples } from '../samples.ts'
 import type { OrderRow } from '../store.ts'
+import { dueDatesOf } from './rules-due-dates.ts'
 
 export type Change = Partial<
   Pick<
