@@ -3,7 +3,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { dayIn, instantAt } from '../geography/rules-zones.ts'
 import { loadOrders } from '../orders/reading/present.ts'
-import { schedulerOf } from './scheduler.ts'
+import { schedulerOf } from '../schedule/scheduler.ts'
 import * as store from './store.ts'
 import { openVisit } from './visit.ts'
 

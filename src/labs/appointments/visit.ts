@@ -4,8 +4,8 @@ import type { App, AppInTransaction } from '../../platform/app.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { notifyOfVisit } from '../communication/notify.ts'
 import type { LoadedOrder } from '../orders/reading/present.ts'
+import { schedulerOf } from '../schedule/scheduler.ts'
 import * as rules from './rules.ts'
-import { schedulerOf } from './scheduler.ts'
 import * as store from './store.ts'
 
 /** The personal data of a visit, encrypted with the user's key. */

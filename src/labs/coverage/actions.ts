@@ -2,14 +2,13 @@ import type { Calendar } from '../../contract/labs/calendars.ts'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
-import { schedulerOf } from '../appointments/scheduler.ts'
 import { findLabOfAccount, type getLab, listLabAccounts, listLabs } from '../catalog/markers.ts'
 import { loadPlaces, type Places, type Site } from '../catalog/places.ts'
 import { publicName, requireNamedLab } from '../catalog/rules-labs.ts'
 import { capabilitiesOf, isBookable, withBooking } from '../catalog/rules-sites.ts'
 import { locateHome } from '../geography/homes.ts'
 import type { Home } from '../geography/rules-distance.ts'
-import { requireOrder } from '../orders/reading/present.ts'
+import { schedulerOf } from '../schedule/scheduler.ts'
 import * as rules from './rules.ts'
 
 type Lab = Awaited<ReturnType<typeof getLab>>
@@ -101,7 +100,7 @@ const siteOf = ({ code, name, iana_timezone, address, location, hours, phone_num
 
 type SiteCalendar = Extract<Calendar, { kind: 'site' }>
 
-type SiteQuery = { radius: string; capabilities?: string[] | null | undefined; lab_account_id?: string | null | undefined }
+export type SiteQuery = { radius: string; capabilities?: string[] | null | undefined; lab_account_id?: string | null | undefined }
 
 /** The collection sites of a lab near a ZIP code. */
 export async function getPscInfo(
@@ -111,30 +110,19 @@ export async function getPscInfo(
 ) {
   const lab = (await listLabs(app)).find(({ id }) => id === lab_id)
   if (!lab) throw problem('UNKNOWN_LAB', 'No lab has this lab_id. List the labs with GET /v3/lab_tests/labs.')
-  const places = await loadPlaces(app)
-  return sitesReply(app, caller, { lab, places, home: await locateHome(app, zip_code), query })
+  return listSitesNear(app, caller, { lab, home: await locateHome(app, zip_code), query })
 }
 
-/** The collection sites of the order's lab near the patient. */
-export async function getOrderPscInfo(app: App, caller: TeamCaller, order_id: string, query: SiteQuery) {
-  const { document, method, lab_test, lab_account_id } = await requireOrder(app, caller.team_id, order_id)
-  const address = document.patient_address
-  if (method !== 'walk_in_test' || !address)
-    throw problem('NOT_A_WALK_IN', 'The specimen of this order is not collected at a site. Only walk_in_test orders have sites.')
-  const places = await loadPlaces(app)
-  const home = await locateHome(app, address.zip, address.state)
-  return sitesReply(app, caller, { lab: lab_test.lab, places, home, query: { ...query, lab_account_id } })
-}
+type Search = { lab: Lab; home: Home; query: SiteQuery }
 
-type Search = { lab: Lab; places: Places; home: Home; query: SiteQuery }
-
-async function sitesReply(app: App, caller: TeamCaller, { lab, places, home, query }: Search) {
+/** The collection sites of a lab near a home, with the billing types that the team can use there. */
+export async function listSitesNear(app: App, caller: TeamCaller, { lab, home, query }: Search) {
   const { radius, capabilities, lab_account_id } = query
   if (lab_account_id) await findLabOfAccount(app, caller, lab_account_id)
   const { data: accounts } = await listLabAccounts(app, caller, { lab_account_id })
   const supported_bill_types = rules.billTypesAt(accounts, lab.id, home.state)
   const sites = rules
-    .sitesNear(lab, await sitesOf(app, caller.team_id, lab, places), home, Number(radius))
+    .sitesNear(lab, await sitesOf(app, caller.team_id, lab, await loadPlaces(app)), home, Number(radius))
     .filter((site) => (capabilities ?? []).every((capability) => capabilitiesOf(site).includes(capability)))
   return {
     lab_id: lab.id,

@@ -4,7 +4,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
-import { forgetVisits, releaseSharedTime } from '../../appointments/actions.ts'
+import { forgetVisits } from '../../appointments/actions.ts'
 import { forgetMessages } from '../../hl7/outbox/queue.ts'
 import { cancelRequestedWarning, withLabWarning } from '../../hl7/outbox/rules.ts'
 import { forgetKits } from '../../kits/follow.ts'
@@ -103,7 +103,6 @@ export async function deleteOrdersOf(app: AppInTransaction, team_id: string) {
   const deleted = await store.deleteOrdersOf(app.db, team_id)
   await store.deleteOrphanedEvents(app.db, team_id)
   await samples.deleteSamplesOfTeam(app.db, team_id)
-  await releaseSharedTime(app, team_id)
   return deleted
 }
 

@@ -1,5 +1,6 @@
 import { type Calendar, CELL_MINUTES } from '../../contract/labs/calendars.ts'
 import { weekdays } from '../../contract/labs/hours.ts'
+import { problem } from '../../platform/problem.ts'
 import { addDays, MINUTE } from '../../platform/time.ts'
 import { type Home, milesBetween, type Point } from '../geography/rules-distance.ts'
 import { dayIn, instantAt } from '../geography/rules-zones.ts'
@@ -57,6 +58,8 @@ export function freeSeats(calendar: Calendar, slot: Span, taken: Set<string>) {
 }
 
 export const cellKey = ({ calendar_code, seat, cell_at }: Cell) => `${calendar_code} ${seat} ${cell_at}`
+
+export const slotTaken = () => problem('SLOT_TAKEN', 'The slot is no longer available. List the free slots again and choose another.')
 
 type Locate = (zip: string) => Point | undefined
 
