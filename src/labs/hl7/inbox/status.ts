@@ -3,6 +3,13 @@ import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { loadAccountNumber } from '../../catalog/markers.ts'
 import { advanceOrder, changeOrder } from '../../orders/progress/advance.ts'
 import { offerRedraw } from '../../orders/progress/redraw.ts'
+import {
+  heldWarning,
+  refusedWarning,
+  unconfirmedWarning,
+  withLabWarning,
+  withUnconfirmed,
+} from '../../orders/progress/rules-lab-warnings.ts'
 import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
 import { canFollow, canReach, mayRedraw } from '../../orders/rules.ts'
 import { findFilled, findNumberedOrder, keepFillers, type NumberedOrder } from '../../orders/samples.ts'
@@ -11,7 +18,6 @@ import { numberGroups } from '../filing/order-numbers.ts'
 import { numbersOf, stateOf } from '../filing/rules-match.ts'
 import type { Link } from '../links/connections.ts'
 import type { PatientResults, ResultGroup } from '../messages/rules-results.ts'
-import { heldWarning, refusedWarning, unconfirmedWarning, withLabWarning, withUnconfirmed } from '../outbox/rules.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
 import { doubtAbout, isIdentified, type KnownOrder, type OrderStatus } from './rules-doubts.ts'
 import { type StatusReport, statusIn, stepInProcess } from './rules-status.ts'

@@ -6,7 +6,6 @@ import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { forgetVisits } from '../../appointments/actions.ts'
 import { forgetMessages } from '../../hl7/outbox/queue.ts'
-import { cancelRequestedWarning, withLabWarning } from '../../hl7/outbox/rules.ts'
 import { forgetKits } from '../../kits/follow.ts'
 import { canActivateOn, dispatchAt } from '../checks/rules-schedule.ts'
 import { orderReply } from '../placing/insert.ts'
@@ -16,6 +15,7 @@ import * as store from '../store.ts'
 import * as samples from '../store-samples.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
 import { DISPATCH_ORDERS, sendOrder } from './dispatch.ts'
+import { cancelRequestedWarning, withLabWarning } from './rules-lab-warnings.ts'
 
 /** Changes the day on which a held order goes to the lab. Gap 316: null sends it in the same transaction. */
 export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: string, activate_by: string | null) {
