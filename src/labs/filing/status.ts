@@ -1,24 +1,18 @@
-import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
-import { teamSealingKey } from '../../../platform/sealing/vault.ts'
-import { loadAccountNumber } from '../../catalog/markers.ts'
-import { advanceOrder, changeOrder } from '../../orders/progress/advance.ts'
-import { offerRedraw } from '../../orders/progress/redraw.ts'
-import {
-  heldWarning,
-  refusedWarning,
-  unconfirmedWarning,
-  withLabWarning,
-  withUnconfirmed,
-} from '../../orders/progress/rules-lab-warnings.ts'
-import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
-import { canFollow, canReach, mayRedraw } from '../../orders/rules.ts'
-import { findFilled, findNumberedOrder, keepFillers, type NumberedOrder } from '../../orders/samples.ts'
-import type { Message } from '../codec/rules-message.ts'
-import { numberGroups } from '../filing/order-numbers.ts'
-import { numbersOf, stateOf } from '../filing/rules-match.ts'
-import type { Link } from '../links/connections.ts'
-import type { PatientResults, ResultGroup } from '../messages/rules-results.ts'
-import type { Profile } from '../profiles/rules-profile.ts'
+import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../platform/app.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { loadAccountNumber } from '../catalog/markers.ts'
+import type { Message } from '../hl7/codec/rules-message.ts'
+import type { Link } from '../hl7/links/connections.ts'
+import type { PatientResults, ResultGroup } from '../hl7/messages/rules-results.ts'
+import type { Profile } from '../hl7/profiles/rules-profile.ts'
+import { numberGroups } from '../matching/order-numbers.ts'
+import { numbersOf, stateOf } from '../matching/rules-match.ts'
+import { advanceOrder, changeOrder } from '../orders/progress/advance.ts'
+import { offerRedraw } from '../orders/progress/redraw.ts'
+import { heldWarning, refusedWarning, unconfirmedWarning, withLabWarning, withUnconfirmed } from '../orders/progress/rules-lab-warnings.ts'
+import { type LoadedOrder, lockOrder } from '../orders/reading/present.ts'
+import { canFollow, canReach, mayRedraw } from '../orders/rules.ts'
+import { findFilled, findNumberedOrder, keepFillers, type NumberedOrder } from '../orders/samples.ts'
 import { doubtAbout, isIdentified, type KnownOrder, type OrderStatus } from './rules-doubts.ts'
 import { type StatusReport, statusIn, stepInProcess } from './rules-status.ts'
 
