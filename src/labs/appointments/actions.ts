@@ -4,14 +4,13 @@ import { type App, type AppInTransaction, inTransaction } from '../../platform/a
 import type { TeamCaller } from '../../platform/callers.ts'
 import { ageOn } from '../../platform/time.ts'
 import { locateHome, zipLocator } from '../geography/homes.ts'
-import { advanceOrder } from '../orders/progress/advance.ts'
 import { type LoadedOrder, lockOrder, requireOrder } from '../orders/reading/present.ts'
 import { type BookedSlot, type Place, schedulerOf } from '../schedule/scheduler.ts'
 import { openBookingKey } from './booking-key.ts'
 import { requireReason } from './reasons.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
-import { loadVisit, presentVisit, requireVisit, sealVisit, summaryOf, type Visit, type VisitDocument, writeVisit } from './visit.ts'
+import { advanceThrough, loadVisit, presentVisit, requireVisit, sealVisit, type Visit, type VisitDocument, writeVisit } from './visit.ts'
 
 type Booking = { booking_key: string; appointment_notes?: string | null | undefined }
 
@@ -191,8 +190,5 @@ export const fieldsOf = ({ calendar, start, end }: BookedSlot, document: VisitDo
   document: calendar.kind === 'site' ? { ...document, address: calendar.address, location: calendar.location } : document,
 })
 
-export async function takeSteps(app: AppInTransaction, order: LoadedOrder, visit: Visit, steps: string[]) {
-  let current: LoadedOrder = { ...order, appointment: summaryOf(visit) }
-  for (const step of steps) current = await advanceOrder(app, current, step)
-  return presentVisit(app, current, visit)
-}
+export const takeSteps = async (app: AppInTransaction, order: LoadedOrder, visit: Visit, steps: string[]) =>
+  presentVisit(app, await advanceThrough(app, order, visit, steps), visit)

@@ -35,7 +35,7 @@ const placeOf = ({ type, document: { address } }: Visit) =>
   type === 'patient_service_center' ? `${address.first_line}, ${address.city}, ${address.state} ${address.zip_code}` : ''
 
 /** Writes the message about a step of an order. */
-export async function notifyOfStep(app: AppInTransaction, order: LoadedOrder, step: string) {
+export async function notifyOfStep(app: AppInTransaction, order: LoadedOrder, step: string): Promise<undefined> {
   if (!canSendMail(app.config)) return
   const kind = rules.stepMessage(order, step)
   if (kind) await queuePatientMessage(app, order, kind)

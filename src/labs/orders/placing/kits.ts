@@ -4,7 +4,6 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { loadPatient, recordInfo } from '../../../tenants/users/records.ts'
-import { labFor } from '../../adapters/index.ts'
 import { stateCode } from '../../geography/rules-states.ts'
 import { zoneOf } from '../../geography/rules-zones.ts'
 import { aoeFindings, resolveAoeAnswers } from '../checks/rules-aoe.ts'
@@ -95,7 +94,7 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
 
 /** Sends the order of a kit whose patient is known now. In the sandbox the requisition follows immediately. */
 async function sendRegistered(app: AppInTransaction, order: LoadedOrder) {
-  const accepted = await labFor(app, order).send(app, order)
+  const accepted = await app.orderFlow.labFor(app, order).send(app, order)
   return accepted?.low_level ? advanceOrder(app, order, accepted.low_level) : order
 }
 

@@ -3,10 +3,6 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
-import { labFor } from '../../adapters/index.ts'
-import { forgetVisits } from '../../appointments/actions.ts'
-import { forgetMessages } from '../../hl7/outbox/queue.ts'
-import { forgetKits } from '../../kits/follow.ts'
 import { canActivateOn, dispatchAt } from '../checks/rules-schedule.ts'
 import { orderReply } from '../placing/insert.ts'
 import { type LoadedOrder, loadTransactionOrders, lockOrder, lockOrders } from '../reading/present.ts'
@@ -38,14 +34,14 @@ export const cancelOrder = (app: App, { team_id }: TeamCaller, id: string) =>
     const order = await lockOrder(app, team_id, id)
     if (rules.isCancelled(order)) return orderReply(app, order, 'order already cancelled')
     rules.checkCancellable(order)
-    if ((await labFor(app, order).cancel(app, order)) === 'requested')
-      return orderReply(app, await changeOrder(app, order, askedToCancel(order)), 'cancellation requested')
+    if ((await app.orderFlow.labFor(app, order).cancel(app, order)) === 'requested')
+      return orderReply(app, await changeOrder(app, order, withCancellationRequested(order)), 'cancellation requested')
     const cancelled = await advanceOrder(app, order, 'cancelled', { step_at: null, simulation: null })
     return orderReply(app, cancelled, 'order cancelled')
   })
 
 /** The lab decides later, so the order shows that it was asked. */
-const askedToCancel = ({ document }: LoadedOrder) => ({
+const withCancellationRequested = ({ document }: LoadedOrder) => ({
   document: { warnings: withLabWarning(document.warnings, cancelRequestedWarning) },
 })
 
@@ -114,7 +110,5 @@ export async function forgetPatients(app: AppInTransaction, team_id: string, use
   const order_ids = await store.forgetPatients(app.db, team_id, user_ids)
   if (!order_ids.length) return
   await samples.deleteSamplesOfOrders(app.db, team_id, order_ids)
-  await forgetVisits(app, team_id, order_ids)
-  await forgetKits(app, team_id, order_ids)
-  await forgetMessages(app, team_id, order_ids)
+  for (const { forgetOrders } of app.orderFlow.followers) await forgetOrders?.(app, team_id, order_ids)
 }
