@@ -1,5 +1,5 @@
 import { cancelPlanned, isOptedOut, queueMessage } from '../../delivery/messages/outbox.ts'
-import { canSendMail } from '../../delivery/messages/transport.ts'
+import { canSendMail } from '../../delivery/messages/rules.ts'
 import type { AppInTransaction } from '../../platform/app.ts'
 import { loadPatientSettings } from '../../tenants/teams/patients.ts'
 import type { LoadedOrder } from '../orders/reading/present.ts'
