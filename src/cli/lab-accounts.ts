@@ -87,8 +87,8 @@ function mergeBilling(entries: [string, string[]][]) {
 }
 
 async function create(app: App, { org, lab }: CreateValues, account: ReturnType<typeof accountInput>) {
-  const { id: lab_id } = await requireLab(app, lab)
-  return createLabAccount(app, { ...account, org_id: await chooseOrg(app, org), lab_id })
+  const found = await requireLab(app, lab)
+  return createLabAccount(app, { ...account, org_id: await chooseOrg(app, org), lab: found })
 }
 
 export const listAccounts = command({

@@ -1,6 +1,6 @@
 import { Id } from '../contract/common.ts'
 import { NewSchedule } from '../contract/labs/calendars.ts'
-import { getSchedule, getSharedSchedule, putSchedule, putSharedSchedule } from '../labs/appointments/availability.ts'
+import { getSchedule, getSharedSchedule, putSchedule, putSharedSchedule } from '../labs/schedule/actions.ts'
 import { requireTeam } from '../operations/transfer/read.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'

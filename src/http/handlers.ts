@@ -30,10 +30,11 @@ import { listOverdueKits } from '../labs/kits/due.ts'
 import { reportShipment } from '../labs/kits/report.ts'
 import * as labAccounts from '../labs/lab-accounts/actions.ts'
 import { importOrder } from '../labs/orders/placing/import.ts'
-import * as kits from '../labs/orders/placing/kits.ts'
 import { placeOrder } from '../labs/orders/placing/place.ts'
 import { validateOrder } from '../labs/orders/placing/preflight.ts'
+import * as kits from '../labs/orders/placing/test-kits.ts'
 import * as orders from '../labs/orders/progress/actions.ts'
+import { getOrderPscInfo } from '../labs/orders/reading/collection-sites.ts'
 import { getOrder, listOrders } from '../labs/orders/reading/list.ts'
 import * as orderPdfs from '../labs/orders/reading/order-pdfs.ts'
 import * as physicians from '../labs/physicians/actions.ts'
@@ -41,6 +42,7 @@ import * as parser from '../labs/report-parser/actions.ts'
 import * as results from '../labs/results/actions.ts'
 import * as critical from '../labs/results/critical.ts'
 import * as reports from '../labs/results/pdf.ts'
+import * as schedule from '../labs/schedule/actions.ts'
 import { acceptUnmatchedResult } from '../labs/unmatched/accept.ts'
 import * as reviews from '../labs/unmatched/reviews.ts'
 import * as unmatchedTests from '../labs/unmatched/sandbox-tests.ts'
@@ -116,7 +118,7 @@ export const handlers: HandlersOf<Endpoints> = {
   getOrderTransaction: (app, caller, { params }) => orders.getOrderTransaction(app, caller, params.transaction_id),
   getAreaInfo: (app, caller, { query }) => coverage.getAreaInfo(app, caller, query),
   getPscInfo: (app, caller, { query }) => coverage.getPscInfo(app, caller, query),
-  getOrderPscInfo: (app, caller, { params, query }) => coverage.getOrderPscInfo(app, caller, params.order_id, query),
+  getOrderPscInfo: (app, caller, { params, query }) => getOrderPscInfo(app, caller, params.order_id, query),
   listHomeSlots: (app, caller, { body, query }) => availability.listHomeSlots(app, caller, body, query),
   bookHomeVisit: (app, caller, { params, body }) => appointments.bookVisit(app, caller, 'phlebotomy', params.order_id, body),
   requestHomeVisit: (app, caller, { params, body }) => requestVisit(app, caller, params.order_id, body),
@@ -139,8 +141,8 @@ export const handlers: HandlersOf<Endpoints> = {
   reportVisit: (app, caller, { params, body }) => appointments.reportVisit(app, caller, params.order_id, body.status),
   listDayVisits: (app, caller, { params, query }) => listDayVisits(app, caller, params.calendar_code, query.date),
   listOrderSlots: (app, caller, { params, query }) => availability.listOrderSlots(app, caller, params.order_id, query),
-  getSchedule: (app, caller) => availability.getSchedule(app, caller),
-  putSchedule: (app, caller, { body }) => availability.putSchedule(app, caller, body.calendars),
+  getSchedule: (app, caller) => schedule.getSchedule(app, caller),
+  putSchedule: (app, caller, { body }) => schedule.putSchedule(app, caller, body.calendars),
   listCouriers: (app, caller) => shipments.listCouriers(app, caller),
   putCourier: (app, caller, { params, body }) => shipments.putCourier(app, caller, params.courier, body),
   deleteCourier: (app, caller, { params }) => shipments.deleteCourier(app, caller, params.courier),

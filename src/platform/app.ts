@@ -12,8 +12,8 @@ import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
 import { type Receivers, receive, type WakeUp } from './wake-ups/wake-up.ts'
 
-/** Lives as long as the process. */
-export type Service = {
+/** Lives as long as the process. An interface, so that a feature can add what it calls in features above it. */
+export interface Service {
   config: Config
   db: Db
   /** A copy of the database for reads that may be a few seconds old. */
@@ -73,7 +73,10 @@ export type HttpRequest = {
   setDevice(token: string): void
 }
 
-type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & Partial<Pick<Service, 'wall' | 'monotonic' | 'checksShapes'>>
+type Made = 'caches' | 'lastUses' | 'wake' | 'receivers'
+type Replaceable = 'wall' | 'monotonic' | 'checksShapes'
+/** With what features add, so that no service lacks it. */
+type Parts = Omit<Service, Made | Replaceable> & Partial<Pick<Service, Replaceable>>
 
 /** A service that is not connected to other processes yet, so it wakes only itself. */
 export function newService({ checksShapes = false, ...parts }: Parts): Service {

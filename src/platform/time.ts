@@ -6,3 +6,12 @@ export const DAY = 24 * HOUR
 export const secondsUntil = (instant: string, now: string) => (Date.parse(instant) - Date.parse(now)) / SECOND
 
 export const later = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString()
+
+/** The day some days after another. */
+export const addDays = (day: string, days: number) => new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10)
+
+/** The age in full years on a day. A birthday on February 29 counts as March 1 in other years. */
+export function ageOn(dob: string, day: string) {
+  const years = Number(day.slice(0, 4)) - Number(dob.slice(0, 4))
+  return day.slice(5, 10) < dob.slice(5, 10) ? years - 1 : years
+}

@@ -1,7 +1,7 @@
 import { VitalClient } from '@tryvital/vital-node'
 import { expect, test } from 'vitest'
 import { loadCatalogText } from '../../src/labs/catalog/file/actions.ts'
-import { milesBetween } from '../../src/labs/coverage/rules.ts'
+import { milesBetween } from '../../src/labs/geography/rules-distance.ts'
 import { catalogFile } from '../support/catalog.ts'
 import { placeOrder } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { fileLabMessages } from '../../src/labs/hl7/inbox/process.ts'
+import { fileLabMessages } from '../../src/labs/filing/messages.ts'
 import { receiveMessage } from '../../src/labs/hl7/inbox/receive.ts'
 import { type Link, linkTo } from '../../src/labs/hl7/links/connections.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'

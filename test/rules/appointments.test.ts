@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { Calendar } from '../../src/contract/labs/calendars.ts'
 import { reservationEnds, visitAfterStep } from '../../src/labs/appointments/rules.ts'
-import { addDays, freeSeats, slotAt, slotsOn, travelsTo } from '../../src/labs/appointments/rules-slots.ts'
+import { freeSeats, slotAt, slotsOn, travelsTo } from '../../src/labs/schedule/rules-slots.ts'
+import { addDays } from '../../src/platform/time.ts'
 
 const aSite = (change: object = {}) =>
   Calendar.parse({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { countryCode, stateCode, stateOfZip, zipMatches } from '../../src/labs/orders/checks/rules-states.ts'
-import { canActivateOn, dayIn, startOfDay, wallTime, zoneOf } from '../../src/labs/orders/checks/rules-zones.ts'
+import { countryCode, stateCode, stateOfZip, zipMatches } from '../../src/labs/geography/rules-states.ts'
+import { dayIn, startOfDay, wallTime, zoneOf } from '../../src/labs/geography/rules-zones.ts'
+import { canActivateOn } from '../../src/labs/orders/checks/rules-schedule.ts'
 import { isFullRun } from '../support/full-run.ts'
 
 const inUS = (state: string, zip: string) => zoneOf({ state, zip, country: 'US' })

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
 import { type BiomarkerResult, labResults, type NewResult, NewResults } from '../../src/contract/labs/results.ts'
+import { dueDatesOf } from '../../src/labs/orders/progress/rules-due-dates.ts'
 import * as rules from '../../src/labs/results/rules.ts'
+import { ageOn } from '../../src/platform/time.ts'
 import { analytes, orderedTest } from '../support/catalog.ts'
 
 const markers = [
@@ -287,7 +289,7 @@ test.each([
   ['2008-06-15', '2026-06-14', 17],
   ['2008-06-15', '2026-06-15', 18],
   ['2008-12-31', '2009-01-01', 0],
-])('a person born on %s is on %s %d years old', (dob, day, years) => expect(rules.ageOn(dob, day)).toBe(years))
+])('a person born on %s is on %s %d years old', (dob, day, years) => expect(ageOn(dob, day)).toBe(years))
 
 test.each([
   ['2026-01-30', 1, 2, '2026-01-31', '2026-02-01'],
@@ -295,11 +297,11 @@ test.each([
   ['2026-12-30', 2, 5, '2027-01-01', '2027-01-04'],
   ['2026-03-07', 1, 3, '2026-03-08', '2026-03-10'],
 ])('collected on %s, results are due after %d and %d days', (day, common, worst, expected, latest) => {
-  expect(rules.dueDatesOf(day, common, worst)).toEqual({ expected_result_by_date: expected, worst_case_result_by_date: latest })
+  expect(dueDatesOf(day, common, worst)).toEqual({ expected_result_by_date: expected, worst_case_result_by_date: latest })
 })
 test('has no due dates without a collection date or a turnaround', () => {
-  expect(rules.dueDatesOf(null, 1, 2)).toEqual({ expected_result_by_date: null, worst_case_result_by_date: null })
-  expect(rules.dueDatesOf('2026-01-01', null, 2)).toMatchObject({ expected_result_by_date: null, worst_case_result_by_date: '2026-01-03' })
+  expect(dueDatesOf(null, 1, 2)).toEqual({ expected_result_by_date: null, worst_case_result_by_date: null })
+  expect(dueDatesOf('2026-01-01', null, 2)).toMatchObject({ expected_result_by_date: null, worst_case_result_by_date: '2026-01-03' })
 })
 
 test('expects a shared analyte once', () => {

@@ -1,5 +1,5 @@
+import { fileReport } from '../../src/labs/filing/actions.ts'
 import { parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
-import { fileReport } from '../../src/labs/hl7/filing/actions.ts'
 import { insertReceived } from '../../src/labs/hl7/inbox/store.ts'
 import { readResults } from '../../src/labs/hl7/messages/rules-results.ts'
 import { bodyAssociatedData } from '../../src/labs/hl7/outbox/queue.ts'

@@ -1,3 +1,4 @@
+import { getLab } from '../../src/labs/catalog/markers.ts'
 import { createLabAccount } from '../../src/labs/lab-accounts/actions.ts'
 import type { App } from '../../src/platform/app.ts'
 import type { Db } from '../../src/platform/db/open.ts'
@@ -8,7 +9,7 @@ type Account = { org_id: string; team_id: string; lab_id?: number; status?: stri
 export async function aLabAccount(db: Db, { org_id, team_id, lab_id = 1, status = 'active', number = 'AC-1' }: Account) {
   // The action uses only these two members of the app.
   const app = { db, wall: () => new Date().toISOString() } as App
-  const account = { org_id, lab_id, status, delegated_flow: 'order_delegated', provider_account_id: number }
+  const account = { org_id, lab: await getLab(app, lab_id), status, delegated_flow: 'order_delegated', provider_account_id: number }
   const { id } = await createLabAccount(app, { ...account, billing: { client_bill: ['AZ', 'CA'] }, team_ids: [team_id] })
   return id
 }

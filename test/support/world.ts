@@ -12,6 +12,7 @@ import { buildServer } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
 import { startJobs } from '../../src/jobs/loop.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
+import { orderFlow } from '../../src/labs/order-flow/order-flow.ts'
 import { claimDatabase } from '../../src/operations/deployment/actions.ts'
 import { type App, appOf, inTransaction, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
@@ -160,6 +161,7 @@ export async function replica({
     replica: readReplica,
     vault: newVault(keyEncryptionOf(config, true)),
     log,
+    orderFlow,
     wall,
     monotonic,
     checksShapes: true,

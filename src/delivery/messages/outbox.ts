@@ -2,8 +2,8 @@ import { type App, type AppInTransaction, inTransaction } from '../../platform/a
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { later } from '../../platform/time.ts'
+import { canSendMail } from './rules.ts'
 import * as store from './store.ts'
-import { canSendMail } from './transport.ts'
 
 export { searchPlanned } from './store.ts'
 

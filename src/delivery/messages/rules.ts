@@ -1,4 +1,7 @@
+import type { Config } from '../../platform/config.ts'
 import { HOUR, later, MINUTE, SECOND } from '../../platform/time.ts'
+
+export const canSendMail = ({ SMTP_URL }: Pick<Config, 'SMTP_URL'>) => SMTP_URL !== undefined
 
 /** The wait before attempt 2, 3, 4… After the list ends, the message has failed. */
 const waits = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 12 * HOUR]

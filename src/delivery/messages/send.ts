@@ -6,8 +6,9 @@ import { later } from '../../platform/time.ts'
 import { unsubscribeUrl } from './opt-out.ts'
 import { associatedData, type MessageDocument } from './outbox.ts'
 import * as rules from './rules.ts'
+import { canSendMail } from './rules.ts'
 import * as store from './store.ts'
-import { canSendMail, type Mailer, openMailer } from './transport.ts'
+import { type Mailer, openMailer } from './transport.ts'
 
 export { searchDueMessages } from './store.ts'
 

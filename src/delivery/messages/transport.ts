@@ -18,8 +18,6 @@ export type Mailer = { send(email: Email): Promise<Outcome>; close(): void }
 
 type Settings = Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>
 
-export const canSendMail = ({ SMTP_URL }: Settings) => SMTP_URL !== undefined
-
 const MAX_CONNECTIONS = 4
 
 /** Connections to the mail server for one batch of messages. */

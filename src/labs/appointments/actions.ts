@@ -2,17 +2,15 @@ import { randomUUID } from 'node:crypto'
 import type { AddressIn, AppointmentType } from '../../contract/labs/appointments.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { locateHome, zipLocator } from '../coverage/homes.ts'
-import { advanceOrder } from '../orders/progress/advance.ts'
+import { ageOn } from '../../platform/time.ts'
+import { locateHome, zipLocator } from '../geography/homes.ts'
 import { type LoadedOrder, lockOrder, requireOrder } from '../orders/reading/present.ts'
-import { ageOn } from '../results/rules.ts'
+import { type BookedSlot, type Place, schedulerOf } from '../schedule/scheduler.ts'
 import { openBookingKey } from './booking-key.ts'
 import { requireReason } from './reasons.ts'
 import * as rules from './rules.ts'
-import { type BookedSlot, type Place, schedulerOf } from './scheduler.ts'
 import * as store from './store.ts'
-import { releaseShared } from './store-cells.ts'
-import { loadVisit, presentVisit, requireVisit, sealVisit, summaryOf, type Visit, type VisitDocument, writeVisit } from './visit.ts'
+import { advanceThrough, loadVisit, presentVisit, requireVisit, sealVisit, type Visit, type VisitDocument, writeVisit } from './visit.ts'
 
 type Booking = { booking_key: string; appointment_notes?: string | null | undefined }
 
@@ -94,9 +92,6 @@ export async function forgetVisits(app: AppInTransaction, team_id: string, order
   for (const visit of await store.listBooked(app.db, team_id, order_ids)) await schedulerOf(app).cancel(app, visit)
   await store.deleteAppointmentsOf(app.db, team_id, order_ids)
 }
-
-/** Frees the shared time of a team whose orders are deleted. */
-export const releaseSharedTime = ({ db }: AppInTransaction, team_id: string) => releaseShared(db, team_id)
 
 /** Cancels the visits of a user who is deleted, unless they have begun. */
 export async function cancelVisitsOf(app: AppInTransaction, team_id: string, user_id: string) {
@@ -195,8 +190,5 @@ export const fieldsOf = ({ calendar, start, end }: BookedSlot, document: VisitDo
   document: calendar.kind === 'site' ? { ...document, address: calendar.address, location: calendar.location } : document,
 })
 
-export async function takeSteps(app: AppInTransaction, order: LoadedOrder, visit: Visit, steps: string[]) {
-  let current: LoadedOrder = { ...order, appointment: summaryOf(visit) }
-  for (const step of steps) current = await advanceOrder(app, current, step)
-  return presentVisit(app, current, visit)
-}
+export const takeSteps = async (app: AppInTransaction, order: LoadedOrder, visit: Visit, steps: string[]) =>
+  presentVisit(app, await advanceThrough(app, order, visit, steps), visit)

@@ -1,18 +1,17 @@
 import type { AddressIn } from '../../contract/labs/appointments.ts'
 import type { Calendar } from '../../contract/labs/calendars.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { invalid, problem } from '../../platform/problem.ts'
-import { isTimeZone } from '../../tenants/users/rules.ts'
+import { problem } from '../../platform/problem.ts'
 import { listLabs } from '../catalog/markers.ts'
 import { loadPlaces } from '../catalog/places.ts'
-import { locateHome } from '../coverage/homes.ts'
-import { type Home, milesBetween, requireNamedLab } from '../coverage/rules.ts'
-import { dayIn } from '../orders/checks/rules-zones.ts'
+import { requireNamedLab } from '../catalog/rules-labs.ts'
+import { locateHome } from '../geography/homes.ts'
+import { type Home, milesBetween } from '../geography/rules-distance.ts'
+import { dayIn } from '../geography/rules-zones.ts'
 import { requireOrder } from '../orders/reading/present.ts'
+import { type FreeSlot, type Planned, schedulerOf } from '../schedule/scheduler.ts'
 import { bookingKey } from './booking-key.ts'
-import { type FreeSlot, type Planned, schedulerOf } from './scheduler.ts'
-import * as store from './store-cells.ts'
 
 type Start = { start_date?: string | null | undefined }
 
@@ -151,35 +150,4 @@ export async function requireService(app: App, { team_id }: TeamCaller, { zip_co
   const calendars = await schedulerOf(app).calendars(app, team_id, { home })
   if (![...areas, ...calendars].some((served) => served.provider === provider))
     throw problem('AREA_NOT_SERVED', 'The service does not visit patients at this address. GET /v3/order/area/info lists the services.')
-}
-
-type Scope = Pick<TeamCaller, 'team_id'>
-
-export const getSchedule = async (app: App, { team_id }: Scope) => ({ calendars: await store.listCalendars(app.db, team_id) })
-
-/** Replaces the team's own schedule. Booked visits stay. */
-export const putSchedule = (app: App, { team_id }: Scope, calendars: Calendar[]) =>
-  inTransaction(app, async (app) => {
-    await checkCalendars(app, calendars)
-    await store.replaceCalendars(app.db, team_id, calendars, app.wall())
-    return { calendars: await store.listCalendars(app.db, team_id) }
-  })
-
-/** Replaces the schedule that all teams share. Booked visits stay. */
-export const putSharedSchedule = (app: App, calendars: Calendar[]) =>
-  inTransaction(app, async (app) => {
-    await checkCalendars(app, calendars)
-    await store.replaceSharedCalendars(app.db, calendars, app.wall())
-    return { calendars: await store.listSharedCalendars(app.db) }
-  })
-
-export const getSharedSchedule = async ({ db }: App) => ({ calendars: await store.listSharedCalendars(db) })
-
-async function checkCalendars(app: App, calendars: Calendar[]) {
-  const labs = await listLabs(app)
-  for (const { kind, provider } of calendars) if (kind === 'site') requireNamedLab(labs, provider)
-  const strange = calendars.findIndex(({ iana_timezone }) => !isTimeZone(iana_timezone))
-  if (strange >= 0) throw invalid(['body', 'calendars', strange, 'iana_timezone'], 'Must be an IANA time zone, such as America/Phoenix.')
-  const codes = calendars.map(({ code }) => code)
-  if (new Set(codes).size < codes.length) throw problem('CALENDAR_TWICE', 'Two calendars have the same code. Give each its own code.')
 }

@@ -1,9 +1,9 @@
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
-import { dayIn, instantAt } from '../orders/checks/rules-zones.ts'
+import { dayIn, instantAt } from '../geography/rules-zones.ts'
 import { loadOrders } from '../orders/reading/present.ts'
-import { schedulerOf } from './scheduler.ts'
+import { schedulerOf } from '../schedule/scheduler.ts'
 import * as store from './store.ts'
 import { openVisit } from './visit.ts'
 

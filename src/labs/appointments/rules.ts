@@ -51,8 +51,6 @@ export const appointmentExists = () =>
 
 export const appointmentNotFound = () => problem('APPOINTMENT_NOT_FOUND', 'The order has no appointment. Book one first.')
 
-export const slotTaken = () => problem('SLOT_TAKEN', 'The slot is no longer available. List the free slots again and choose another.')
-
 export const siteOfAnotherLab = (code: string) =>
   problem('UNKNOWN_SITE', `The lab of the order has no site ${code}. List the slots of the order's own lab and choose one of them.`)
 

@@ -1,10 +1,8 @@
-import type { Calendar } from '../../contract/labs/calendars.ts'
 import type { AppInTransaction } from '../../platform/app.ts'
 import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
+import { claimTime, schedulerOf } from '../schedule/scheduler.ts'
 import { isActive } from './rules.ts'
-import { claimTime, schedulerOf } from './scheduler.ts'
 import { inserts } from './store.ts'
-import * as cells from './store-cells.ts'
 
 /** Inserts rows from a team's export into a table of this feature. Active visits occupy their time. */
 export async function insertExportedRows(app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) {
@@ -28,10 +26,3 @@ async function occupyTime(app: AppInTransaction, { team_id, id, status, calendar
   const slot = { start: new Date(start_at).toISOString(), end: new Date(end_at).toISOString() }
   if (calendar) await claimTime(app, { team_id, id }, calendar, slot)
 }
-
-/** Writes the exported schedule, unless the team has one. */
-export async function importSchedule({ db, wall }: AppInTransaction, team_id: string, calendars: Calendar[]) {
-  if (!(await cells.listCalendars(db, team_id)).length) await cells.replaceCalendars(db, team_id, calendars, wall())
-}
-
-export { listCalendars } from './store-cells.ts'

@@ -3,9 +3,10 @@ import { emit } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { notifyOfVisit } from '../communication/notify.ts'
+import { advanceOrder } from '../orders/progress/advance.ts'
 import type { LoadedOrder } from '../orders/reading/present.ts'
+import { schedulerOf } from '../schedule/scheduler.ts'
 import * as rules from './rules.ts'
-import { schedulerOf } from './scheduler.ts'
 import * as store from './store.ts'
 
 /** The personal data of a visit, encrypted with the user's key. */
@@ -111,23 +112,22 @@ export function presentVisit(app: App, order: LoadedOrder, { events, document, .
 }
 
 /** What an order shows of its appointment. */
-export const summaryOf = ({ id, status, type, start_at, end_at }: Visit) => ({ id, status, type, start_at, end_at })
+const summaryOf = ({ id, status, type, start_at, end_at }: Visit) => ({ id, status, type, start_at, end_at })
 
-/**
- * Brings the active visit of an order in line with a step that the order took, and returns the order with the steps that it takes
- * next. `advanceOrder` calls it.
- */
-export async function followOrder(
-  app: AppInTransaction,
-  order: LoadedOrder,
-  step: string,
-): Promise<{ order: LoadedOrder; steps: string[] }> {
+/** Brings the active visit of an order in line with a step that the order took. A confirmed visit moves the order on. */
+export async function alignVisit(app: AppInTransaction, order: LoadedOrder, step: string): Promise<LoadedOrder | undefined> {
   const { appointment } = order
   const status = appointment && rules.isActive(appointment) ? rules.visitAfterStep(appointment, step) : undefined
   const visit = status && (await loadVisit(app, order))
-  if (!status || !visit) return { order, steps: [] }
+  if (!status || !visit) return undefined
   if (status === 'cancelled') await schedulerOf(app).cancel(app, visit)
   const changed = await writeVisit(app, order, visit, status, { data: { origin: 'order' } })
-  const steps = status === 'confirmed' ? ['appointment_pending', 'appointment_scheduled'] : []
-  return { order: { ...order, appointment: summaryOf(changed) }, steps }
+  return advanceThrough(app, order, changed, status === 'confirmed' ? ['appointment_pending', 'appointment_scheduled'] : [])
+}
+
+/** Shows the visit on the order, and takes the steps that it means. */
+export async function advanceThrough(app: AppInTransaction, order: LoadedOrder, visit: Visit, steps: string[]) {
+  let current: LoadedOrder = { ...order, appointment: summaryOf(visit) }
+  for (const step of steps) current = await advanceOrder(app, current, step)
+  return current
 }

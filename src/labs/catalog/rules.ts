@@ -1,4 +1,3 @@
-import { usStates } from '../../contract/labs/catalog.ts'
 import { listAlternatives } from '../../contract/wording.ts'
 import { problem } from '../../platform/problem.ts'
 
@@ -123,13 +122,6 @@ export function checkMethod(lab: Lab, method: string) {
   if (!lab.collection_methods.includes(method))
     throw problem('METHOD_NOT_OFFERED', `${lab.name} does not offer ${method}. Use ${listAlternatives(lab.collection_methods)}.`)
 }
-
-type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
-
-export const servedStates = (lab: { excluded_states: string[] }) => usStates.filter((state) => !lab.excluded_states.includes(state))
-
-/** Every billing type of the lab, in every state that it serves. */
-export const allBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
 
 /** The first specimen type of the lab that serves every marker. */
 export function commonSampleType(lab: Lab, markers: Marker[]): string {

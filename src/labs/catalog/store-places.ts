@@ -7,12 +7,3 @@ export const listSites = (db: Db) => db.selectFrom('service_centers').selectAll(
 export const listAreas = (db: Db) => db.selectFrom('phlebotomy_areas').selectAll().orderBy('zip').orderBy('provider').execute()
 
 export const listZips = (db: Db) => db.selectFrom('zip_codes').selectAll().execute()
-
-export const listMeasuringMarkers = (db: Db) =>
-  db
-    .selectFrom('markers')
-    .select(['id', 'lab_id', 'provider_id', 'name', 'slug', 'is_orderable', 'expected_results'])
-    .orderBy('id')
-    .execute()
-
-export const listCatalogTests = (db: Db) => db.selectFrom('lab_tests').select('marker_ids').where('archived_at', 'is', null).execute()

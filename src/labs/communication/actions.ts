@@ -1,4 +1,4 @@
-import { canSendMail } from '../../delivery/messages/transport.ts'
+import { canSendMail } from '../../delivery/messages/rules.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { DAY, later } from '../../platform/time.ts'

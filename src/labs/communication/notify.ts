@@ -1,5 +1,5 @@
 import { cancelPlanned, isOptedOut, queueMessage } from '../../delivery/messages/outbox.ts'
-import { canSendMail } from '../../delivery/messages/transport.ts'
+import { canSendMail } from '../../delivery/messages/rules.ts'
 import type { AppInTransaction } from '../../platform/app.ts'
 import { loadPatientSettings } from '../../tenants/teams/patients.ts'
 import type { LoadedOrder } from '../orders/reading/present.ts'
@@ -35,7 +35,7 @@ const placeOf = ({ type, document: { address } }: Visit) =>
   type === 'patient_service_center' ? `${address.first_line}, ${address.city}, ${address.state} ${address.zip_code}` : ''
 
 /** Writes the message about a step of an order. */
-export async function notifyOfStep(app: AppInTransaction, order: LoadedOrder, step: string) {
+export async function notifyOfStep(app: AppInTransaction, order: LoadedOrder, step: string): Promise<undefined> {
   if (!canSendMail(app.config)) return
   const kind = rules.stepMessage(order, step)
   if (kind) await queuePatientMessage(app, order, kind)

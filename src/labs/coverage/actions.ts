@@ -2,11 +2,13 @@ import type { Calendar } from '../../contract/labs/calendars.ts'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
-import { schedulerOf } from '../appointments/scheduler.ts'
 import { findLabOfAccount, type getLab, listLabAccounts, listLabs } from '../catalog/markers.ts'
 import { loadPlaces, type Places, type Site } from '../catalog/places.ts'
-import { requireOrder } from '../orders/reading/present.ts'
-import { locateHome } from './homes.ts'
+import { publicName, requireNamedLab } from '../catalog/rules-labs.ts'
+import { capabilitiesOf, isBookable, withBooking } from '../catalog/rules-sites.ts'
+import { locateHome } from '../geography/homes.ts'
+import type { Home } from '../geography/rules-distance.ts'
+import { schedulerOf } from '../schedule/scheduler.ts'
 import * as rules from './rules.ts'
 
 type Lab = Awaited<ReturnType<typeof getLab>>
@@ -37,10 +39,10 @@ export async function getAreaInfo(app: App, caller: TeamCaller, query: AreaQuery
       areas.map(({ name, lab, sites: all }) => {
         const sites = rules.sitesNear(lab, all, home, Number(radius))
         const patient_service_centers = {
-          appointment_with_vital: sites.some(rules.isBookable),
+          appointment_with_vital: sites.some(isBookable),
           within_radius: sites.length,
           radius,
-          capabilities: [...new Set(sites.flatMap(rules.capabilitiesOf))],
+          capabilities: [...new Set(sites.flatMap(capabilitiesOf))],
         }
         return [name, { patient_service_centers, supported_bill_types: rules.billTypesAt(accounts, lab.id, home.state), lab_id: lab.id }]
       }),
@@ -53,16 +55,16 @@ async function namedLabs(app: App, caller: TeamCaller, { lab, labs, lab_account_
   const names = [...new Set([...(lab ? [lab] : []), ...(labs ?? [])])]
   const lab_id = await findLabOfAccount(app, caller, lab_account_id)
   const known = (await listLabs(app)).filter(({ id }) => lab_id === undefined || id === lab_id)
-  if (names.length) return names.map((name) => ({ name, lab: rules.requireNamedLab(known, name) }))
+  if (names.length) return names.map((name) => ({ name, lab: requireNamedLab(known, name) }))
   return known
     .filter(({ collection_methods }) => collection_methods.includes('walk_in_test'))
-    .map((lab) => ({ name: rules.publicName(lab), lab }))
+    .map((lab) => ({ name: publicName(lab), lab }))
 }
 
 const serviceTypes: Record<string, string> = { appointment_ready: 'appointment-ready', appointment_request: 'appointment-request' }
 
 /** The services that visit patients at a home: those of the catalog, and the phlebotomists of the schedule. */
-async function providersIn(app: App, team_id: string, { areas }: Places, home: rules.Home) {
+async function providersIn(app: App, team_id: string, { areas }: Places, home: Home) {
   const calendars = await schedulerOf(app).calendars(app, team_id, { home })
   const served = [...(areas.get(home.zip) ?? []), ...calendars.map(({ provider }) => ({ provider, tier: 'appointment_ready' }))]
   return [...Map.groupBy(served, ({ provider }) => provider)].map(([name, ofService]) => ({
@@ -86,19 +88,19 @@ async function sitesOf(app: App, team_id: string, lab: Lab, { sites }: Places): 
 /** Visits can be booked in the hours of the calendar, so they replace those of the catalog. */
 const withCalendar = (site: Site, calendar: Calendar | undefined): Site => ({
   ...site,
-  capabilities: rules.withBooking(site, calendar !== undefined),
+  capabilities: withBooking(site, calendar !== undefined),
   hours: calendar?.hours ?? site.hours,
 })
 
 const siteOf = ({ code, name, iana_timezone, address, location, hours, phone_number }: SiteCalendar, lab_id: number): Site => ({
-  ...{ site_code: code, lab_id, name, iana_timezone, capabilities: rules.withBooking({ capabilities: [] }, true), ...location },
+  ...{ site_code: code, lab_id, name, iana_timezone, capabilities: withBooking({ capabilities: [] }, true), ...location },
   ...{ hours, phone_number: phone_number ?? null },
   ...{ first_line: address.first_line, city: address.city, state: address.state, zip: address.zip_code },
 })
 
 type SiteCalendar = Extract<Calendar, { kind: 'site' }>
 
-type SiteQuery = { radius: string; capabilities?: string[] | null | undefined; lab_account_id?: string | null | undefined }
+export type SiteQuery = { radius: string; capabilities?: string[] | null | undefined; lab_account_id?: string | null | undefined }
 
 /** The collection sites of a lab near a ZIP code. */
 export async function getPscInfo(
@@ -108,31 +110,20 @@ export async function getPscInfo(
 ) {
   const lab = (await listLabs(app)).find(({ id }) => id === lab_id)
   if (!lab) throw problem('UNKNOWN_LAB', 'No lab has this lab_id. List the labs with GET /v3/lab_tests/labs.')
-  const places = await loadPlaces(app)
-  return sitesReply(app, caller, { lab, places, home: await locateHome(app, zip_code), query })
+  return listSitesNear(app, caller, { lab, home: await locateHome(app, zip_code), query })
 }
 
-/** The collection sites of the order's lab near the patient. */
-export async function getOrderPscInfo(app: App, caller: TeamCaller, order_id: string, query: SiteQuery) {
-  const { document, method, lab_test, lab_account_id } = await requireOrder(app, caller.team_id, order_id)
-  const address = document.patient_address
-  if (method !== 'walk_in_test' || !address)
-    throw problem('NOT_A_WALK_IN', 'The specimen of this order is not collected at a site. Only walk_in_test orders have sites.')
-  const places = await loadPlaces(app)
-  const home = await locateHome(app, address.zip, address.state)
-  return sitesReply(app, caller, { lab: lab_test.lab, places, home, query: { ...query, lab_account_id } })
-}
+type Search = { lab: Lab; home: Home; query: SiteQuery }
 
-type Search = { lab: Lab; places: Places; home: rules.Home; query: SiteQuery }
-
-async function sitesReply(app: App, caller: TeamCaller, { lab, places, home, query }: Search) {
+/** The collection sites of a lab near a home, with the billing types that the team can use there. */
+export async function listSitesNear(app: App, caller: TeamCaller, { lab, home, query }: Search) {
   const { radius, capabilities, lab_account_id } = query
   if (lab_account_id) await findLabOfAccount(app, caller, lab_account_id)
   const { data: accounts } = await listLabAccounts(app, caller, { lab_account_id })
   const supported_bill_types = rules.billTypesAt(accounts, lab.id, home.state)
   const sites = rules
-    .sitesNear(lab, await sitesOf(app, caller.team_id, lab, places), home, Number(radius))
-    .filter((site) => (capabilities ?? []).every((capability) => rules.capabilitiesOf(site).includes(capability)))
+    .sitesNear(lab, await sitesOf(app, caller.team_id, lab, await loadPlaces(app)), home, Number(radius))
+    .filter((site) => (capabilities ?? []).every((capability) => capabilitiesOf(site).includes(capability)))
   return {
     lab_id: lab.id,
     slug: lab.slug,
@@ -158,7 +149,7 @@ const presentSite = (site: Site & { distance: number | null }, supported_bill_ty
   site_code: site.site_code,
   supported_bill_types,
   location: { lng: site.lng, lat: site.lat },
-  capabilities: rules.capabilitiesOf(site),
+  capabilities: capabilitiesOf(site),
 })
 
 /** Clients of the Junction API require a number. */

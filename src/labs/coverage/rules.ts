@@ -1,26 +1,11 @@
 import { billingTypes } from '../../contract/labs/catalog.ts'
-import { problem } from '../../platform/problem.ts'
-
-export type Point = { lat: number; lng: number }
-
-/** Where a patient lives. `point` is undefined if the location of the ZIP code is unknown. */
-export type Home = { zip: string; state: string | undefined; point: Point | undefined }
+import { type Home, milesBetween, type Point } from '../geography/rules-distance.ts'
 
 type Lab = { excluded_states: string[] }
 type Site = Point & { site_code: string; state: string; capabilities: string[] }
 
 /** The one rule about states: an order, a kit and a list of sites use it. */
 export const servesState = ({ excluded_states }: Lab, state: string | undefined) => !state || !excluded_states.includes(state)
-
-const EARTH_RADIUS_MILES = 3958.8
-const radians = (degrees: number) => (degrees * Math.PI) / 180
-
-/** The distance along the surface of the earth. */
-export function milesBetween(a: Point, b: Point) {
-  const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2
-  const h = half(a.lat, b.lat) + Math.cos(radians(a.lat)) * Math.cos(radians(b.lat)) * half(a.lng, b.lng)
-  return 2 * EARTH_RADIUS_MILES * Math.asin(Math.min(1, Math.sqrt(h)))
-}
 
 /** The longest radius that a request can name. */
 export const MAX_RADIUS_MILES = 100
@@ -46,21 +31,6 @@ function sitesOfState<S extends Site>(sites: S[], state: string | undefined) {
   return (inState.length ? inState : sites).slice(0, MAX_SITES)
 }
 
-/** The catalog names the first capability without saying through whom the patient books. */
-const capabilityNames: Record<string, string> = { appointment_scheduling: 'appointment_scheduling_via_junction' }
-
-export const capabilitiesOf = ({ capabilities }: Pick<Site, 'capabilities'>) => capabilities.map((name) => capabilityNames[name] ?? name)
-
-const bookings = ['appointment_scheduling', 'appointment_scheduling_via_junction']
-
-/** The capabilities of a site. Only the schedule says whether visits can be booked. */
-export const withBooking = ({ capabilities }: Pick<Site, 'capabilities'>, isScheduled: boolean) => [
-  ...capabilities.filter((name) => !bookings.includes(name)),
-  ...(isScheduled ? ['appointment_scheduling_via_junction'] : []),
-]
-
-export const isBookable = (site: Pick<Site, 'capabilities'>) => capabilitiesOf(site).includes('appointment_scheduling_via_junction')
-
 type Account = { lab_id: number; status: string; org_id: string | null; allowed_billing: Record<string, string[]> }
 
 /** The billing types that a team can use at a lab. Its own accounts come before the account of the operator. */
@@ -81,15 +51,4 @@ export function siteCoverage<S extends Site>(lab: Lab, sites: S[], home: Home): 
   if (!sites.length) return 'unlisted'
   if (!home.point) return 'distance_unknown'
   return sitesNear(lab, sites, home, MAX_RADIUS_MILES).length ? 'served' : 'not_served'
-}
-
-type Named = { slug: string; aliases: string[] }
-
-/** The name that typed clients of the Junction API accept, if the lab has one. */
-export const publicName = ({ slug, aliases }: Named) => aliases[0] ?? slug
-
-export function requireNamedLab<L extends Named>(labs: L[], name: string): L {
-  const lab = labs.find(({ slug, aliases }) => slug === name || aliases.includes(name))
-  if (!lab) throw problem('UNKNOWN_LAB', 'No lab has this slug or alias. List the labs with GET /v3/lab_tests/labs.')
-  return lab
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { visibleTeams } from '../../tenants/teams/rules.ts'
-import { getLab } from '../catalog/markers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -24,7 +23,7 @@ export const patchLabAccount = (app: App, { org_id }: ManagementCaller, id: stri
 
 type NewLabAccount = {
   org_id: string
-  lab_id: number
+  lab: rules.Lab & { id: number }
   provider_account_id: string
   account_name?: string | undefined
   default_clinical_notes?: string | undefined
@@ -35,12 +34,12 @@ type NewLabAccount = {
 }
 
 /** Only the operator creates accounts; the API opens them to teams. */
-export const createLabAccount = (app: App, { billing, team_ids, ...account }: NewLabAccount) =>
+export const createLabAccount = (app: App, { lab, billing, team_ids, ...account }: NewLabAccount) =>
   inTransaction(app, async (app) => {
-    const { org_id, lab_id } = account
+    const { org_id } = account
     const id = randomUUID()
-    const allowed = rules.allowedBilling(await getLab(app, lab_id), billing)
-    await store.insertAccount(app.db, { ...account, id, allowed_billing: JSON.stringify(allowed), created_at: app.wall() })
+    const allowed_billing = JSON.stringify(rules.allowedBilling(lab, billing))
+    await store.insertAccount(app.db, { ...account, id, lab_id: lab.id, allowed_billing, created_at: app.wall() })
     await bindTeams(app, org_id, id, team_ids)
     return rules.requireAccount(await store.findAccount(app.db, org_id, id))
   })

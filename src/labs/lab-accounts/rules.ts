@@ -1,7 +1,8 @@
+import { usStates } from '../../contract/labs/catalog.ts'
 import { problem, setupProblem } from '../../platform/problem.ts'
-import { allBilling, servedStates } from '../catalog/rules.ts'
 
-type Lab = { name: string; supported_bill_types: string[]; excluded_states: string[] }
+type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
+export type Lab = BillingLab & { name: string }
 type Billing = Record<string, string[]>
 
 /** The billing types and states of an account: as the operator states them (`*` is every state), or else all that the lab supports. */
@@ -19,6 +20,12 @@ function statesFor(lab: Lab, type: string, states: string[]) {
   if (unserved.length) throw setupProblem(`${lab.name} does not serve ${unserved.join(', ')}; remove these states`)
   return states
 }
+
+const servedStates = ({ excluded_states }: BillingLab) => usStates.filter((state) => !excluded_states.includes(state))
+
+/** Every billing type of the lab, in every state that it serves. */
+export const allBilling = (lab: BillingLab): Billing =>
+  Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
 
 export function requireAccount<A>(account: A | undefined): A {
   if (account) return account

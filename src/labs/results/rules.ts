@@ -16,7 +16,7 @@ import {
   rangeText,
   type SampleData,
 } from '../../contract/labs/results.ts'
-import { DAY } from '../../platform/time.ts'
+import { ageOn } from '../../platform/time.ts'
 import { interpret } from '../ranges/rules.ts'
 import { ucumOf } from '../ranges/rules-units.ts'
 
@@ -272,18 +272,3 @@ export const performingLabs = (results: BiomarkerResult[], reported: PerformingL
   [...new Map(reported.map((lab) => [lab.name, lab])).values()].filter(({ name }) =>
     results.some(({ performing_laboratory }) => performing_laboratory === name),
   )
-
-/** The age in full years on a day. A birthday on February 29 counts as March 1 in other years. */
-export function ageOn(dob: string, day: string) {
-  const years = Number(day.slice(0, 4)) - Number(dob.slice(0, 4))
-  return day.slice(5, 10) < dob.slice(5, 10) ? years - 1 : years
-}
-
-/** When results are due, counted from the day of collection. */
-export const dueDatesOf = (collected_on: string | null, common_tat_days: number | null, worst_case_tat_days: number | null) => ({
-  expected_result_by_date: daysAfter(collected_on, common_tat_days),
-  worst_case_result_by_date: daysAfter(collected_on, worst_case_tat_days),
-})
-
-const daysAfter = (day: string | null, days: number | null) =>
-  day === null || days === null ? null : new Date(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10)

@@ -2,8 +2,8 @@ import { mediaTypeOf } from '../../contract/labs/result-documents.ts'
 import { openLarge, sealLarge } from '../../platform/sealing/large.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { cutIntoSlices } from '../../platform/shares/slices.ts'
-import type { OrderResults } from '../hl7/filing/rules-report.ts'
 import type { ReportedPatient } from '../hl7/messages/rules-results.ts'
+import type { OrderResults } from '../matching/rules-report.ts'
 import type { Candidate } from './rules-candidates.ts'
 
 /** The encrypted part of a review. */

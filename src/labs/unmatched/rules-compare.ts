@@ -2,8 +2,8 @@ import { hasWords } from '../../contract/common.ts'
 import { interpretations } from '../../contract/labs/results.ts'
 import type { Comparison } from '../../contract/labs/unmatched-console.ts'
 import { problem } from '../../platform/problem.ts'
-import { foldName } from '../hl7/filing/rules-match.ts'
 import type { ReportedPatient } from '../hl7/messages/rules-results.ts'
+import { foldName } from '../matching/rules-match.ts'
 import { type Candidate, confidenceOf, presentCandidate, type State, scoreOf } from './rules-candidates.ts'
 
 type OrderedPatient = { first_name: string; last_name: string; dob: string; gender: string }

@@ -2,7 +2,7 @@ import type { App } from '../../platform/app.ts'
 import { openLarge, sealLarge } from '../../platform/sealing/large.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { deploymentSealingKey } from '../../platform/sealing/vault.ts'
-import { numbersOf } from '../hl7/filing/rules-match.ts'
+import { numbersOf } from '../matching/rules-match.ts'
 import type { StoredResults } from './documents.ts'
 import type { Unmatched } from './queue.ts'
 

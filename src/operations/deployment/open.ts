@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { kill, pid } from 'node:process'
 import type { Logger } from 'pino'
+import { orderFlow } from '../../labs/order-flow/order-flow.ts'
 import { appOf, newService } from '../../platform/app.ts'
 import type { Config } from '../../platform/config.ts'
 import { checkPooler } from '../../platform/db/connections/pooler.ts'
@@ -58,7 +59,7 @@ async function open(
   const replica = config.READ_DATABASE_URL
     ? opened.adopt(openReplica(config.READ_DATABASE_URL, database.db, config.DATABASE_POOL_SIZE, log), (replica) => replica.close())
     : undefined
-  const service = newService({ config, db: database.db, replica, vault, log })
+  const service = newService({ config, db: database.db, replica, vault, log, orderFlow })
   await claimDatabase(appOf(service), allowEmpty)
   await registration.reportRoots()
   return { service, database, reportRoots: registration.reportRoots }

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
 import { listSomeUrls } from '../../delivery/webhooks/endpoints.ts'
+import { orderFlow } from '../../labs/order-flow/order-flow.ts'
 import { type App, appOf, newService } from '../../platform/app.ts'
 import { type Config, deploymentOf } from '../../platform/config.ts'
 import { describeHosts, type HostState, urlsOfHosts } from '../../platform/db/connections/hosts.ts'
@@ -242,7 +243,7 @@ async function auditOwnerFinding({ ENVIRONMENT, DATABASE_URL }: Config, { pool }
 
 async function appFor(config: Config, { db }: Database) {
   const deployment = await findDeployment(db)
-  return deployment && appOf(newService({ config, db, vault: await openVault(config, db), log: pino({ level: 'silent' }) }))
+  return deployment && appOf(newService({ config, db, vault: await openVault(config, db), log: pino({ level: 'silent' }), orderFlow }))
 }
 
 async function auditFinding(app: App): Promise<Finding> {

@@ -4,6 +4,7 @@ import { eraseAllUsersFromLog } from '../../delivery/events/erasure.ts'
 import { emptyInbox } from '../../delivery/webhooks/inbox.ts'
 import { deleteOrdersOf } from '../../labs/orders/progress/actions.ts'
 import { deleteOrphanedReports } from '../../labs/results/actions.ts'
+import { releaseSharedTime } from '../../labs/schedule/actions.ts'
 import { deleteReviewsOf } from '../../labs/unmatched/reviews.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
@@ -28,6 +29,7 @@ export const resetTeam = (app: App, caller: TeamCaller, confirmed_id: string) =>
   rules.checkConfirmation(team_id, confirmed_id)
   return withLockedClock(app, team_id, async (app) => {
     const orders = await deleteOrdersOf(app, team_id)
+    await releaseSharedTime(app, team_id)
     await deleteOrphanedReports(app, team_id)
     await deleteReviewsOf(app, team_id)
     await eraseAllUsersFromLog(app, team_id)

@@ -1,6 +1,6 @@
-import { listCalendars } from '../../labs/appointments/transfer.ts'
 import * as kits from '../../labs/kits/transfer.ts'
 import { loadPhysicians } from '../../labs/physicians/transfer.ts'
+import { listCalendars } from '../../labs/schedule/transfer.ts'
 import type { App } from '../../platform/app.ts'
 import { deploymentName } from '../../platform/config.ts'
 import { setupProblem } from '../../platform/problem.ts'

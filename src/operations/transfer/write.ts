@@ -1,7 +1,7 @@
-import { importSchedule } from '../../labs/appointments/transfer.ts'
 import { insertExportedRows as insertTests } from '../../labs/catalog/transfer.ts'
 import * as kits from '../../labs/kits/transfer.ts'
 import { importPhysicians } from '../../labs/physicians/transfer.ts'
+import { importSchedule } from '../../labs/schedule/transfer.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import { type SealingKey, seal, sealBytes } from '../../platform/sealing/seal.ts'
 import { insertSealingKey } from '../../platform/sealing/store.ts'

@@ -1,4 +1,4 @@
-import { instantOf, wallTime } from '../../orders/checks/rules-zones.ts'
+import { instantOf, wallTime } from '../../geography/rules-zones.ts'
 
 const timestamp = /^(\d{4})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:\.(\d{1,4}))?)?)?)?)?)?([+-]\d{4})?$/
 

@@ -4,8 +4,6 @@ import { inParallel } from '../../../platform/in-parallel.ts'
 import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
 import { type Message, parseMessage, type Segment } from '../codec/rules-message.ts'
-import { fileReport } from '../filing/actions.ts'
-import { hasObservations } from '../filing/rules-groups.ts'
 import { type Link, linkTo } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import { type IsHeld, withLease } from '../links/lease.ts'
@@ -16,7 +14,6 @@ import { applyAnswer } from '../outbox/answers.ts'
 import * as outbox from '../outbox/store.ts'
 import { type FiledPart, keepParts, wasSeen } from './keep.ts'
 import { decryptBody } from './sealing.ts'
-import { applyStatuses } from './status.ts'
 import * as store from './store.ts'
 
 export { FILE_LAB_MESSAGES } from './receive.ts'
@@ -29,21 +26,25 @@ const RESULTS = 'ORU^R01'
 /** The lab has its acknowledgment and will not repeat such a message, so a person has to see it, even if other patients in it were filed. */
 const NOTHING_FILED = 'No result, no document and no matching order'
 
-type Lab = { id: number; slug: string }
+/** The part of a message about one patient. */
+export type PatientPart = { lab_id: number; link: Link; control_id: string; report: PatientResults; message: Message }
+type FilePatient = (app: App, part: PatientPart) => Promise<Omit<FiledPart, 'segments'>>
+type Source = { lab: { id: number; slug: string }; link: Link; filePatient: FilePatient }
 
 /** Files what labs have sent: labs in parallel, the messages of a lab in the order in which they were received. */
-export const fileLabMessages = async (app: App) =>
+export const processMessages = async (app: App, filePatient: FilePatient) =>
   inParallel(await store.listReceivingLabs(app.db, app.wall()), LABS_AT_ONCE, async (lab) => {
     const link = linkTo(app, lab.slug)
-    if (link) await withLease(app, lab.id, 'file', (isHeld) => fileAll(app, link, lab, isHeld))
+    if (link) await withLease(app, lab.id, 'file', (isHeld) => processAll(app, { lab, link, filePatient }, isHeld))
   })
 
-async function fileAll(app: App, link: Link, lab: Lab, isHeld: IsHeld) {
+async function processAll(app: App, source: Source, isHeld: IsHeld) {
+  const { lab, link } = source
   for (;;) {
     const row = await store.findNext(app.db, lab.id)
     if (!row || (row.due_at ?? '') > app.wall() || !isHeld()) return
     try {
-      if (!(await fileOne(app, link, lab, row))) return
+      if (!(await processMessage(app, source, row))) return
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error
       const change = failedAttempt(app, link, row, error)
@@ -64,7 +65,8 @@ function failedAttempt(app: App, { slug }: Link, row: store.Received, error: unk
 }
 
 /** Returns whether the message is filed or given up, so that the next one can be filed. */
-async function fileOne(app: App, link: Link, lab: Lab, row: store.Received) {
+async function processMessage(app: App, source: Source, row: store.Received) {
+  const { link } = source
   // A message has up to 20 MB, and each step takes milliseconds.
   const endSlice = cutIntoSlices()
   await endSlice()
@@ -77,7 +79,7 @@ async function fileOne(app: App, link: Link, lab: Lab, row: store.Received) {
   const acknowledgment = row.type === RESULTS ? undefined : readAcknowledgment(message)
   if (acknowledgment) return fileAnswer(app, link, row, { acknowledgment, bytes })
   const { envelope, patients } = splitPatients(message.segments)
-  const { parts, failure } = await fileParts(app, link, lab, { row, message, patients })
+  const { parts, failure } = await fileParts(app, source, { row, message, patients })
   const isSeen = parts.length > 0 && parts.every(wasSeen)
   const error = failure ?? (row.type === RESULTS && !isSeen ? NOTHING_FILED : undefined)
   const state = parts.length > 0 && parts.every(({ isMatched }) => isMatched) ? 'filed' : 'unmatched'
@@ -90,7 +92,7 @@ async function fileOne(app: App, link: Link, lab: Lab, row: store.Received) {
 type Filing = { row: store.Received; message: Message; patients: Segment[][] }
 
 /** A part that fails does not stop the others. The first failure counts. */
-async function fileParts(app: App, link: Link, lab: Lab, { row, message, patients }: Filing) {
+async function fileParts(app: App, { lab, link, filePatient }: Source, { row, message, patients }: Filing) {
   const endSlice = cutIntoSlices()
   const parts: FiledPart[] = []
   let failure: unknown
@@ -98,7 +100,8 @@ async function fileParts(app: App, link: Link, lab: Lab, { row, message, patient
     await endSlice()
     const segments = patients[i] as Segment[]
     try {
-      parts.push({ segments, ...(await filePart(app, link, lab, { report, message: { ...message, segments } }, row)) })
+      const part = { lab_id: lab.id, link, control_id: row.control_id, report, message: { ...message, segments } }
+      parts.push({ segments, ...(await filePatient(app, part)) })
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error
       failure ??= error
@@ -114,18 +117,4 @@ async function fileAnswer(app: App, link: Link, row: store.Received, answer: Par
   if (sent) await applyAnswer(app, link, sent, answer)
   await store.setReceived(app.db, row, { state: sent ? 'filed' : 'unmatched', due_at: null, ...(sent ? { sealed: null } : {}) })
   return true
-}
-
-type Part = { report: PatientResults; message: Message }
-
-/** The part of a message about one patient: a status of the order, results, or both. */
-async function filePart(app: App, link: Link, lab: Lab, { report, message }: Part, { control_id }: store.Received) {
-  const statuses = await applyStatuses(app, lab, link, message, report)
-  if (statuses.length && !hasObservations(report.groups)) {
-    const moved = statuses.filter((applied) => typeof applied === 'object')
-    const isQueued = statuses.includes('left to a person')
-    return { kind: 'status' as const, orders: moved, isMatched: moved.length === statuses.length, isQueued }
-  }
-  const { orders, unmatched } = await fileReport(app, { id: lab.id, profile: link.profile }, report, control_id)
-  return { kind: 'result' as const, orders, isMatched: unmatched.length === 0, isQueued: unmatched.length > 0 }
 }

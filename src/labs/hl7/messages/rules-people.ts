@@ -1,5 +1,5 @@
+import { isUnitedStates } from '../../geography/rules-states.ts'
 import { normalizePhone, transmissionName } from '../../orders/checks/rules-people.ts'
-import { isUnitedStates } from '../../orders/checks/rules-states.ts'
 import { type Cell, componentsOf } from '../codec/rules-write.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
 import type { Person, Writing } from './rules-order.ts'

@@ -3,6 +3,7 @@ import { sealBytes } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { withTeamClock } from '../../../tenants/teams/clock.ts'
 import { advanceOrder, changeOrder } from '../../orders/progress/advance.ts'
+import { withLabWarning } from '../../orders/progress/rules-lab-warnings.ts'
 import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
 import { canFollow, isCancelled } from '../../orders/rules.ts'
 import { keepFillers } from '../../orders/samples.ts'
@@ -91,6 +92,6 @@ async function afterCancellation(
 }
 
 const warn = (app: AppInTransaction, order: LoadedOrder, warning: ReturnType<typeof rules.rejectedWarning>) =>
-  changeOrder(app, order, { document: { warnings: rules.withLabWarning(order.document.warnings, warning) } })
+  changeOrder(app, order, { document: { warnings: withLabWarning(order.document.warnings, warning) } })
 
-const withoutWarning = ({ document }: LoadedOrder) => ({ document: { warnings: rules.withLabWarning(document.warnings) } })
+const withoutWarning = ({ document }: LoadedOrder) => ({ document: { warnings: withLabWarning(document.warnings) } })

@@ -1,7 +1,7 @@
 import type { Analyte, OrderedMeasurements } from '../../../contract/labs/analyte.ts'
 import { seededRandom } from '../../../platform/seeded-random.ts'
+import { ageOn } from '../../../platform/time.ts'
 import { simulateResults } from '../../adapters/simulator/values.ts'
-import { ageOn } from '../../results/rules.ts'
 import type { Message, Segment } from '../codec/rules-message.ts'
 import { fieldOf, readValue, segmentOf } from '../codec/rules-read.ts'
 import { formatTime, parseDay } from '../codec/rules-time.ts'

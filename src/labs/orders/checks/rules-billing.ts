@@ -1,7 +1,7 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { normalizeIcdCode } from '../../../tenants/insurance/rules.ts'
+import { stateCode } from '../../geography/rules-states.ts'
 import { type Finding, findingIf, ruleError, warning } from './rules-findings.ts'
-import { stateCode } from './rules-states.ts'
 
 type Account = { allowed_billing: Record<string, string[]>; delegated_flow: string; org_id: string | null }
 export type Billing = {

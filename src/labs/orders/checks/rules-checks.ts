@@ -1,5 +1,6 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { type Coverage, servesState } from '../../coverage/rules.ts'
+import { stateCode } from '../../geography/rules-states.ts'
 import { aoeFindings, type MarkerQuestions } from './rules-aoe.ts'
 import { type Billing, billingFindings } from './rules-billing.ts'
 import { type Finding, fieldError, findingIf, ruleError, warning } from './rules-findings.ts'
@@ -13,8 +14,7 @@ import {
   recordFindings,
 } from './rules-patients.ts'
 import { isNpi } from './rules-people.ts'
-import { stateCode } from './rules-states.ts'
-import { canActivateOn } from './rules-zones.ts'
+import { canActivateOn } from './rules-schedule.ts'
 
 type Lab = Billing['lab'] & {
   collection_methods: string[]

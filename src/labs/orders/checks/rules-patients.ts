@@ -1,9 +1,9 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
-import { ageOn } from '../../results/rules.ts'
+import { ageOn } from '../../../platform/time.ts'
+import { isUnitedStates, stateCode, zipMatches } from '../../geography/rules-states.ts'
+import { dayIn } from '../../geography/rules-zones.ts'
 import { type Finding, fieldError, findingIf, ruleError, warning } from './rules-findings.ts'
 import { ADULT_AGE_YEARS, ageOfConsent, type ConsentAges, maxNameLength, normalizePhone, transmissionName } from './rules-people.ts'
-import { isUnitedStates, stateCode, zipMatches } from './rules-states.ts'
-import { dayIn } from './rules-zones.ts'
 
 export type PatientContext = {
   /** An ISO 8601 time. */

@@ -1,9 +1,9 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import type { Info } from '../../../tenants/users/records.ts'
+import { countryCode, stateCode } from '../../geography/rules-states.ts'
 import { normalizeIcdCodes } from '../checks/rules-billing.ts'
 import { isPersonOfRecord, recordedProxy } from '../checks/rules-patients.ts'
 import { normalizePhone } from '../checks/rules-people.ts'
-import { countryCode, stateCode } from '../checks/rules-states.ts'
 
 type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 

@@ -3,14 +3,15 @@ import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { encryptInfo, loadPatient } from '../../../tenants/users/records.ts'
+import { zoneOf } from '../../geography/rules-zones.ts'
 import { resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { needsAbn } from '../checks/rules-billing.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
 import { type Finding, problemFrom, warningsOf } from '../checks/rules-findings.ts'
-import { dispatchAt, zoneOf } from '../checks/rules-zones.ts'
+import { dispatchAt } from '../checks/rules-schedule.ts'
 import { type OrderDocument, withoutImages } from '../encrypted-document.ts'
 import { DISPATCH_ORDERS } from '../progress/dispatch.ts'
-import { recordInsurance, storeImages } from './extras.ts'
+import { recordInsurance, storeImages } from './images-and-insurance.ts'
 import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
@@ -24,7 +25,7 @@ export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
   const refusal = problemFrom(plan.findings)
   if (refusal) throw refusal
   const isSimple = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
-  const reply = isSimple ? await placeInOneStatement(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
+  const reply = isSimple ? await placeInOneStatement(app, plan) : await inTransaction(app, (app) => placeInTransaction(app, caller, plan))
   if (!body.activate_by) app.wake('job', DISPATCH_ORDERS)
   return reply
 }
@@ -43,7 +44,7 @@ async function placeInOneStatement(app: App, plan: Plan) {
   return reply
 }
 
-async function placeWithExtras(app: AppInTransaction, caller: TeamCaller, plan: Plan) {
+async function placeInTransaction(app: AppInTransaction, caller: TeamCaller, plan: Plan) {
   const lab_test = await ensureLabTest(app, caller, plan.resolved)
   const fields = orderFieldsOf(app, plan)
   const health_insurance_id = plan.normalized.health_insurance

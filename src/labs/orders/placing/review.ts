@@ -4,9 +4,9 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { findPayor } from '../../../tenants/insurance/actions.ts'
 import type { loadPatient } from '../../../tenants/users/records.ts'
 import { coverageOf } from '../../coverage/actions.ts'
+import { zoneOf } from '../../geography/rules-zones.ts'
 import { orderFindings } from '../checks/rules-checks.ts'
 import { isOtherPerson } from '../checks/rules-patients.ts'
-import { zoneOf } from '../checks/rules-zones.ts'
 import type { ResolvedTests } from './tests.ts'
 
 type Patient = Pick<Awaited<ReturnType<typeof loadPatient>>, 'team_zone' | 'minor_ordering_enabled' | 'info' | 'insurance'>

@@ -3,12 +3,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
-import { labFor } from '../../adapters/index.ts'
-import { forgetVisits, releaseSharedTime } from '../../appointments/actions.ts'
-import { forgetMessages } from '../../hl7/outbox/queue.ts'
-import { cancelRequestedWarning, withLabWarning } from '../../hl7/outbox/rules.ts'
-import { forgetKits } from '../../kits/follow.ts'
-import { canActivateOn, dispatchAt } from '../checks/rules-zones.ts'
+import { canActivateOn, dispatchAt } from '../checks/rules-schedule.ts'
 import { orderReply } from '../placing/insert.ts'
 import { type LoadedOrder, loadTransactionOrders, lockOrder, lockOrders } from '../reading/present.ts'
 import * as rules from '../rules.ts'
@@ -16,6 +11,7 @@ import * as store from '../store.ts'
 import * as samples from '../store-samples.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
 import { DISPATCH_ORDERS, sendOrder } from './dispatch.ts'
+import { cancelRequestedWarning, withLabWarning } from './rules-lab-warnings.ts'
 
 /** Changes the day on which a held order goes to the lab. Gap 316: null sends it in the same transaction. */
 export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: string, activate_by: string | null) {
@@ -38,14 +34,14 @@ export const cancelOrder = (app: App, { team_id }: TeamCaller, id: string) =>
     const order = await lockOrder(app, team_id, id)
     if (rules.isCancelled(order)) return orderReply(app, order, 'order already cancelled')
     rules.checkCancellable(order)
-    if ((await labFor(app, order).cancel(app, order)) === 'requested')
-      return orderReply(app, await changeOrder(app, order, askedToCancel(order)), 'cancellation requested')
+    if ((await app.orderFlow.labFor(app, order).cancel(app, order)) === 'requested')
+      return orderReply(app, await changeOrder(app, order, withCancellationRequested(order)), 'cancellation requested')
     const cancelled = await advanceOrder(app, order, 'cancelled', { step_at: null, simulation: null })
     return orderReply(app, cancelled, 'order cancelled')
   })
 
 /** The lab decides later, so the order shows that it was asked. */
-const askedToCancel = ({ document }: LoadedOrder) => ({
+const withCancellationRequested = ({ document }: LoadedOrder) => ({
   document: { warnings: withLabWarning(document.warnings, cancelRequestedWarning) },
 })
 
@@ -103,7 +99,6 @@ export async function deleteOrdersOf(app: AppInTransaction, team_id: string) {
   const deleted = await store.deleteOrdersOf(app.db, team_id)
   await store.deleteOrphanedEvents(app.db, team_id)
   await samples.deleteSamplesOfTeam(app.db, team_id)
-  await releaseSharedTime(app, team_id)
   return deleted
 }
 
@@ -115,7 +110,5 @@ export async function forgetPatients(app: AppInTransaction, team_id: string, use
   const order_ids = await store.forgetPatients(app.db, team_id, user_ids)
   if (!order_ids.length) return
   await samples.deleteSamplesOfOrders(app.db, team_id, order_ids)
-  await forgetVisits(app, team_id, order_ids)
-  await forgetKits(app, team_id, order_ids)
-  await forgetMessages(app, team_id, order_ids)
+  for (const { forgetOrders } of app.orderFlow.followers) await forgetOrders?.(app, team_id, order_ids)
 }

@@ -2,18 +2,14 @@ import type { StatusDetail } from '../../../contract/labs/orders.ts'
 import { eventRow } from '../../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
-import { labFor } from '../../adapters/index.ts'
-import { followOrder } from '../../appointments/visit.ts'
-import { notifyOfStep } from '../../communication/notify.ts'
-import { followKit } from '../../kits/follow.ts'
-import { dueDatesOf } from '../../results/rules.ts'
-import { dayIn } from '../checks/rules-zones.ts'
+import { dayIn } from '../../geography/rules-zones.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import { updateOrders } from '../placing/store-write.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import { changeSample, changeSamples } from '../samples.ts'
 import type { OrderRow } from '../store.ts'
+import { dueDatesOf } from './rules-due-dates.ts'
 
 export type Change = Partial<
   Pick<
@@ -40,7 +36,7 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   await changeSample(app, order, next.updated)
   await updateOrders(app.db, order.team_id, [updateOf(next)])
   app.wake('team log', order.team_id)
-  return followStep(app, next)
+  return runFollowers(app, next)
 }
 
 type Step = { order: LoadedOrder; step: string; change: Change }
@@ -55,7 +51,7 @@ export async function advanceOrders(app: AppInTransaction, team_id: string, step
   )
   await updateOrders(app.db, team_id, prepared.map(updateOf))
   app.wake('team log', team_id)
-  for (const next of prepared) await followStep(app, next)
+  for (const next of prepared) await runFollowers(app, next)
 }
 
 function prepareStep(app: App, { order, step, change }: Step) {
@@ -68,7 +64,7 @@ function prepareStep(app: App, { order, step, change }: Step) {
     { dispatch_at: null, ...collectionChange(order, step, at), ...rest },
     at,
   )
-  if (rest.step_at === undefined) updated.step_at = labFor(app, updated).nextStepAt(updated, at)
+  if (rest.step_at === undefined) updated.step_at = app.orderFlow.labFor(app, updated).nextStepAt(updated, at)
   const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: step === 'partial_results' })
   return { order, step, updated, event, status_detail }
 }
@@ -78,13 +74,9 @@ const updateOf = ({ order, updated, event, status_detail }: ReturnType<typeof pr
   hasNewDocument: updated.sealed !== order.sealed,
 })
 
-/** Does what depends on a new step. */
-async function followStep(app: AppInTransaction, { step, updated }: ReturnType<typeof prepareStep>) {
-  await followKit(app, updated)
-  await notifyOfStep(app, updated, step)
-  const followed = await followOrder(app, updated, step)
-  let latest = followed.order
-  for (const next of followed.steps) latest = await advanceOrder(app, latest, next)
+async function runFollowers(app: AppInTransaction, { step, updated }: ReturnType<typeof prepareStep>) {
+  let latest = updated
+  for (const { afterStep } of app.orderFlow.followers) latest = (await afterStep?.(app, latest, step)) ?? latest
   return latest
 }
 

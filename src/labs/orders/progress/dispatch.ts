@@ -6,7 +6,6 @@ import type { Db } from '../../../platform/db/open.ts'
 import { inParallel } from '../../../platform/in-parallel.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { later, MINUTE, SECOND } from '../../../platform/time.ts'
-import { labFor } from '../../adapters/index.ts'
 import { type LoadedOrder, loadOrders, requireOrder } from '../reading/present.ts'
 import { orderNotFound } from '../rules.ts'
 import { changeSample } from '../samples.ts'
@@ -124,7 +123,7 @@ async function sendOrders(app: AppInTransaction, orders: LoadedOrder[]) {
   if (!others.length) return sendOrder(app, first)
   const steps = []
   for (const order of orders) {
-    const { low_level, ...change } = await handOver(app, order)
+    const { low_level, ...change } = await sendToLab(app, order)
     if (low_level) steps.push({ order, step: low_level, change })
     else await markSent(app, order, change)
   }
@@ -133,13 +132,13 @@ async function sendOrders(app: AppInTransaction, orders: LoadedOrder[]) {
 
 /** Sends a locked or new order to the lab. */
 export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
-  const { low_level, ...change } = await handOver(app, order)
+  const { low_level, ...change } = await sendToLab(app, order)
   return low_level ? advanceOrder(app, order, low_level, change) : markSent(app, order, change)
 }
 
 /** Returns what the lab says at once. */
-async function handOver(app: AppInTransaction, order: LoadedOrder) {
-  const accepted = await labFor(app, order).send(app, order)
+async function sendToLab(app: AppInTransaction, order: LoadedOrder) {
+  const accepted = await app.orderFlow.labFor(app, order).send(app, order)
   return { low_level: accepted?.low_level, sent_at: app.now(), sample_id: order.sample_id ?? accepted?.sample_id ?? null }
 }
 

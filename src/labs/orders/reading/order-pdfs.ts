@@ -7,7 +7,7 @@ import * as catalog from '../../catalog/actions.ts'
 import { loadAccountNumber } from '../../catalog/markers.ts'
 import { draw } from '../../documents/draw.ts'
 import type { Documents } from '../../documents/thread.ts'
-import { dayIn } from '../checks/rules-zones.ts'
+import { dayIn } from '../../geography/rules-zones.ts'
 import { hasRequisition, type LoadedOrder, requireOrder } from './present.ts'
 
 const notAvailable = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)

@@ -1,9 +1,9 @@
 import { later } from '../../../platform/time.ts'
 import { isActive } from '../../appointments/rules.ts'
+import type { Lab } from '../../orders/flow.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 import { awaitsPatient, nextStep } from '../../orders/rules.ts'
 import { newSampleId } from '../../orders/sample-ids.ts'
-import type { Lab } from '../index.ts'
 import { stepDelay } from './delays.ts'
 
 /** The sandbox lab accepts every order immediately. Later steps are requested or follow the clock. */

@@ -1,6 +1,6 @@
-import type { Method } from '../../../contract/labs/lifecycle.ts'
-import type { StatusDetail } from '../../../contract/labs/orders.ts'
-import type { PatientResults, ResultGroup } from '../messages/rules-results.ts'
+import type { Method } from '../../contract/labs/lifecycle.ts'
+import type { StatusDetail } from '../../contract/labs/orders.ts'
+import type { PatientResults, ResultGroup } from '../hl7/messages/rules-results.ts'
 
 /** What a lab reports about an order besides results. */
 export type StatusReport =

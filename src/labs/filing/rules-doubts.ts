@@ -1,9 +1,9 @@
-import type { Message } from '../codec/rules-message.ts'
-import { readValue, segmentsOf } from '../codec/rules-read.ts'
-import { differencesOf, isNamed, type OrderedPatient } from '../filing/rules-match.ts'
-import { patientIdOf } from '../messages/rules-patient.ts'
-import type { PatientResults, ReportedPatient, ResultGroup } from '../messages/rules-results.ts'
-import type { Profile } from '../profiles/rules-profile.ts'
+import type { Message } from '../hl7/codec/rules-message.ts'
+import { readValue, segmentsOf } from '../hl7/codec/rules-read.ts'
+import { patientIdOf } from '../hl7/messages/rules-patient.ts'
+import type { PatientResults, ReportedPatient, ResultGroup } from '../hl7/messages/rules-results.ts'
+import type { Profile } from '../hl7/profiles/rules-profile.ts'
+import { differencesOf, isNamed, type OrderedPatient } from '../matching/rules-match.ts'
 import type { StatusReport } from './rules-status.ts'
 
 /** What Assay knows of an order that a lab reports a status of. */

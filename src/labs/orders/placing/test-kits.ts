@@ -4,19 +4,19 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { loadPatient, recordInfo } from '../../../tenants/users/records.ts'
-import { labFor } from '../../adapters/index.ts'
+import { stateCode } from '../../geography/rules-states.ts'
+import { zoneOf } from '../../geography/rules-zones.ts'
 import { aoeFindings, resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { asWarning, problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
-import { stateCode } from '../checks/rules-states.ts'
-import { canActivateOn, dispatchAt, zoneOf } from '../checks/rules-zones.ts'
+import { canActivateOn, dispatchAt } from '../checks/rules-schedule.ts'
 import { emptyDocument, type OrderDocument, type Warning, withoutImages } from '../encrypted-document.ts'
 import { advanceOrder } from '../progress/advance.ts'
 import { DISPATCH_ORDERS } from '../progress/dispatch.ts'
 import { type LoadedOrder, lockOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
-import { recordInsurance, storeImages } from './extras.ts'
+import { recordInsurance, storeImages } from './images-and-insurance.ts'
 import { insertOrder, newOrder, orderReply, searchTermsOf, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
@@ -94,7 +94,7 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
 
 /** Sends the order of a kit whose patient is known now. In the sandbox the requisition follows immediately. */
 async function sendRegistered(app: AppInTransaction, order: LoadedOrder) {
-  const accepted = await labFor(app, order).send(app, order)
+  const accepted = await app.orderFlow.labFor(app, order).send(app, order)
   return accepted?.low_level ? advanceOrder(app, order, accepted.low_level) : order
 }
 

@@ -1,9 +1,12 @@
-import { isEnd, type Method } from '../../../contract/labs/lifecycle.ts'
-import { transmissionName } from '../../orders/checks/rules-people.ts'
-import { classifyReport } from '../../orders/rules.ts'
-import { nameOf } from '../messages/rules-people.ts'
-import type { ReportedPatient, ResultGroup } from '../messages/rules-results.ts'
-import type { Profile } from '../profiles/rules-profile.ts'
+import { isEnd, type Method } from '../../contract/labs/lifecycle.ts'
+import { nameOf } from '../hl7/messages/rules-people.ts'
+import type { ReportedPatient, ResultGroup } from '../hl7/messages/rules-results.ts'
+import type { Profile } from '../hl7/profiles/rules-profile.ts'
+import { transmissionName } from '../orders/checks/rules-people.ts'
+import { classifyReport } from '../orders/rules.ts'
+
+/** A lab of the catalog, and how it writes HL7. */
+export type ConnectedLab = { id: number; profile: Profile }
 
 export type OrderedPatient = { first_name: string; last_name: string; dob: string; gender: keyof Profile['patient']['sex'] }
 

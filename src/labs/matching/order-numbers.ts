@@ -1,6 +1,6 @@
-import type { App } from '../../../platform/app.ts'
-import { findFilled } from '../../orders/samples.ts'
-import type { ResultGroup } from '../messages/rules-results.ts'
+import type { App } from '../../platform/app.ts'
+import type { ResultGroup } from '../hl7/messages/rules-results.ts'
+import { findFilled } from '../orders/samples.ts'
 import { withNumbers } from './rules-match.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { App } from '../../platform/app.ts'
 import { loadPlaces } from '../catalog/places.ts'
-import { stateCode, stateOfZip } from '../orders/checks/rules-states.ts'
-import type { Home, Point } from './rules.ts'
+import type { Home, Point } from './rules-distance.ts'
+import { stateCode, stateOfZip } from './rules-states.ts'
 import { loadZipLocations } from './zip-locations.ts'
 
 /** Finds the centers of ZIP codes. The catalog comes before the built-in list. */

@@ -1,7 +1,7 @@
 import type { App } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
 import * as store from './store.ts'
-import { listCatalogTests, listMeasuringMarkers } from './store-places.ts'
+import { listCatalogTests, listMeasuringMarkers } from './store-compendium.ts'
 
 type Rows = Awaited<ReturnType<typeof readRows>>
 export type CompendiumRows = Rows

@@ -1,23 +1,22 @@
 import type { Calendar } from '../../contract/labs/calendars.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { DAY, later } from '../../platform/time.ts'
-import { zipLocator } from '../coverage/homes.ts'
-import type { Home } from '../coverage/rules.ts'
-import * as rules from './rules.ts'
-import * as slotRules from './rules-slots.ts'
+import { zipLocator } from '../geography/homes.ts'
+import type { Home } from '../geography/rules-distance.ts'
+import * as rules from './rules-slots.ts'
 import { sandboxCalendars } from './sandbox.ts'
-import * as store from './store-cells.ts'
+import * as store from './store.ts'
 
 /** The site or the home of a visit. */
 export type Place = { lab: { slug: string; aliases: string[] }; codes?: string[] | undefined } | { home: Home }
 /** A calendar of the team, or of the operator, whose time all teams share. */
 export type Planned = Calendar & { isShared?: boolean }
-export type FreeSlot = slotRules.Span & { calendar: Planned; day: string; free: number }
+export type FreeSlot = rules.Span & { calendar: Planned; day: string; free: number }
 type VisitRef = { team_id: string; id: string; calendar_code: string | null }
 type Search = { start_date?: string | null | undefined; now: string }
 /** The time of a slot. With an end, only slots of that length count. */
 export type SlotTime = { start: string; end?: string | undefined }
-export type BookedSlot = slotRules.Span & { calendar: Planned }
+export type BookedSlot = rules.Span & { calendar: Planned }
 
 /**
  * Where visits are booked. Book and cancel run in the transaction of the appointment, so an adapter that needs the network
@@ -60,7 +59,7 @@ async function releaseTime({ db }: App, { team_id, id: appointment_id, calendar_
 async function calendarsAt(app: App, calendars: Planned[], place: Place) {
   if ('home' in place) {
     const locate = await zipLocator(app)
-    return calendars.filter((calendar) => slotRules.travelsTo(calendar, place.home, locate))
+    return calendars.filter((calendar) => rules.travelsTo(calendar, place.home, locate))
   }
   const { lab, codes } = place
   return calendars.filter(
@@ -71,18 +70,18 @@ async function calendarsAt(app: App, calendars: Planned[], place: Place) {
 
 async function freeSlots(app: App, team_id: string, calendars: Planned[], { start_date, now }: Search): Promise<FreeSlot[]> {
   const slots = calendars.flatMap((calendar) =>
-    slotRules.shownDays(calendar, start_date, now).flatMap((day) =>
-      slotRules
+    rules.shownDays(calendar, start_date, now).flatMap((day) =>
+      rules
         .slotsOn(calendar, day)
-        .filter((slot) => slotRules.isAhead(calendar, slot, now))
+        .filter((slot) => rules.isAhead(calendar, slot, now))
         .map((slot) => ({ ...slot, calendar, day })),
     ),
   )
   if (!slots.length) return []
   const starts = slots.map(({ start }) => start).sort()
   const period = { from: starts[0] as string, to: later(starts.at(-1) as string, DAY) }
-  const taken = new Set((await takenCells(app, team_id, calendars, period)).map(slotRules.cellKey))
-  return slots.map((slot) => ({ ...slot, free: slotRules.freeSeats(slot.calendar, slot, taken) })).filter(({ free }) => free > 0)
+  const taken = new Set((await takenCells(app, team_id, calendars, period)).map(rules.cellKey))
+  return slots.map((slot) => ({ ...slot, free: rules.freeSeats(slot.calendar, slot, taken) })).filter(({ free }) => free > 0)
 }
 
 async function takenCells({ db }: App, team_id: string, calendars: Planned[], period: { from: string; to: string }) {
@@ -96,8 +95,8 @@ async function takenCells({ db }: App, team_id: string, calendars: Planned[], pe
 
 async function bookSlot(app: AppInTransaction, { team_id, id }: VisitRef, calendars: Planned[], { start, end }: SlotTime) {
   for (const calendar of calendars) {
-    const slot = slotRules.slotAt(calendar, start)
-    if (!slot || (end && slot.end !== end) || !slotRules.isAhead(calendar, slot, app.now())) continue
+    const slot = rules.slotAt(calendar, start)
+    if (!slot || (end && slot.end !== end) || !rules.isAhead(calendar, slot, app.now())) continue
     if (await claimTime(app, { team_id, id }, calendar, slot)) return { ...slot, calendar }
   }
   throw rules.slotTaken()
@@ -108,11 +107,11 @@ export async function claimTime(
   { db }: AppInTransaction,
   { team_id, id: appointment_id }: { team_id: string; id: string },
   calendar: Planned,
-  slot: slotRules.Span,
+  slot: rules.Span,
 ) {
-  const cells = slotRules.cellsOf(slot)
+  const cells = rules.cellsOf(slot)
   const table = calendar.isShared ? 'shared_cells' : 'booked_cells'
-  for (let seat = 1; seat <= slotRules.seatsOf(calendar); seat++)
+  for (let seat = 1; seat <= rules.seatsOf(calendar); seat++)
     if (await store.claimSeat(db, table, { team_id, calendar_code: calendar.code, seat, appointment_id }, cells)) return true
   return false
 }

@@ -1,8 +1,8 @@
-import type { Link } from '../hl7/links/connections.ts'
-import { queueCancellation, queueOrder } from '../hl7/outbox/queue.ts'
-import { awaitsPatient } from '../orders/rules.ts'
-import { newSampleId } from '../orders/sample-ids.ts'
-import type { Lab } from './index.ts'
+import type { Lab } from '../../orders/flow.ts'
+import { awaitsPatient } from '../../orders/rules.ts'
+import { newSampleId } from '../../orders/sample-ids.ts'
+import type { Link } from '../links/connections.ts'
+import { queueCancellation, queueOrder } from './queue.ts'
 
 /** A lab that speaks HL7. Messages are rows that a job sends, and the lab accepts or rejects the order in its answer. */
 export const hl7Lab = (link: Link): Lab => ({

@@ -1,6 +1,6 @@
-import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
-import { slugOf } from '../../results/rules.ts'
-import type { Observation, ResultGroup } from '../messages/rules-results.ts'
+import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
+import type { Observation, ResultGroup } from '../hl7/messages/rules-results.ts'
+import { slugOf } from '../results/rules.ts'
 import { hasResults, isGroupFinal, isObservationFinal, markersOf } from './rules-groups.ts'
 import type { Context } from './rules-report.ts'
 

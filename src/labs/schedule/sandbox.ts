@@ -2,7 +2,8 @@ import type { Calendar } from '../../contract/labs/calendars.ts'
 import type { App } from '../../platform/app.ts'
 import { listLabs } from '../catalog/markers.ts'
 import { loadPlaces, type PhlebotomyArea, type Site } from '../catalog/places.ts'
-import { isBookable, publicName } from '../coverage/rules.ts'
+import { publicName } from '../catalog/rules-labs.ts'
+import { isBookable } from '../catalog/rules-sites.ts'
 
 const workdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 const everyWorkday = (from: string, to: string) => Object.fromEntries(workdays.map((day) => [day, [{ from, to }]]))

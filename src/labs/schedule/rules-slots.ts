@@ -1,16 +1,15 @@
 import { type Calendar, CELL_MINUTES } from '../../contract/labs/calendars.ts'
 import { weekdays } from '../../contract/labs/hours.ts'
-import { DAY, MINUTE } from '../../platform/time.ts'
-import { type Home, milesBetween, type Point } from '../coverage/rules.ts'
-import { dayIn, instantAt } from '../orders/checks/rules-zones.ts'
+import { problem } from '../../platform/problem.ts'
+import { addDays, MINUTE } from '../../platform/time.ts'
+import { type Home, milesBetween, type Point } from '../geography/rules-distance.ts'
+import { dayIn, instantAt } from '../geography/rules-zones.ts'
 
 export type Span = { start: string; end: string }
 /** A cell of five minutes that a visit occupies in one of the seats of a calendar. */
 export type Cell = { calendar_code: string; seat: number; cell_at: string }
 
 export const DAYS_SHOWN = 14
-
-export const addDays = (day: string, days: number) => new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10)
 
 /** The days of a list of slots: from `start_date`, or from today at the place. */
 export function shownDays({ iana_timezone }: Calendar, start_date: string | null | undefined, now: string) {
@@ -59,6 +58,8 @@ export function freeSeats(calendar: Calendar, slot: Span, taken: Set<string>) {
 }
 
 export const cellKey = ({ calendar_code, seat, cell_at }: Cell) => `${calendar_code} ${seat} ${cell_at}`
+
+export const slotTaken = () => problem('SLOT_TAKEN', 'The slot is no longer available. List the free slots again and choose another.')
 
 type Locate = (zip: string) => Point | undefined
 

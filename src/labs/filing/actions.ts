@@ -1,21 +1,15 @@
-import { isPdf } from '../../../contract/labs/result-documents.ts'
-import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
-import { teamSealingKey } from '../../../platform/sealing/vault.ts'
-import { loadMeasurements } from '../../catalog/actions.ts'
-import { loadAccountNumber } from '../../catalog/markers.ts'
-import { type LoadedOrder, lockOrders } from '../../orders/reading/present.ts'
-import { findNumberedOrder, keepFillers, type NumberedOrder } from '../../orders/samples.ts'
-import { loadLatestReport, recordReport } from '../../results/actions.ts'
-import { type Queued, queueForTeam, queueUnmatched, type Unmatched } from '../../unmatched/queue.ts'
-import type { PatientResults } from '../messages/rules-results.ts'
-import type { Profile } from '../profiles/rules-profile.ts'
-import { numberGroups } from './order-numbers.ts'
-import { hasResults, isComment } from './rules-groups.ts'
-import { isSamePatient, numbersOf, stateOf } from './rules-match.ts'
-import { fingerprintOf, type OrderResults, reportOf } from './rules-report.ts'
-
-/** A lab of the catalog, and how it writes HL7. */
-export type ConnectedLab = { id: number; profile: Profile }
+import { type App, inTransaction, onTeamClock } from '../../platform/app.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { loadAccountNumber } from '../catalog/markers.ts'
+import type { PatientResults } from '../hl7/messages/rules-results.ts'
+import { numberGroups } from '../matching/order-numbers.ts'
+import { recordOn } from '../matching/record.ts'
+import { hasResults } from '../matching/rules-groups.ts'
+import { type ConnectedLab, isSamePatient, numbersOf, stateOf } from '../matching/rules-match.ts'
+import type { OrderResults } from '../matching/rules-report.ts'
+import { type LoadedOrder, lockOrders } from '../orders/reading/present.ts'
+import { findNumberedOrder, type NumberedOrder } from '../orders/samples.ts'
+import { type Queued, queueForTeam, queueUnmatched, type Unmatched } from '../unmatched/queue.ts'
 
 export type Filed = {
   /** The orders that the report belongs to. `changed` is false for a repeated report, or one that says nothing about results. */
@@ -76,35 +70,4 @@ async function agrees(app: App, { profile }: ConnectedLab, { account, patient }:
   const expected = await loadAccountNumber(app, order.lab_account_id)
   const isSameAccount = account !== null && account === expected
   return isSameAccount && isSamePatient(patient, order.document.patient_details, profile) && ['open', 'completed'].includes(stateOf(order))
-}
-
-/** Stores results on an order that agrees, or that a person chose. Late results store nothing. */
-export async function recordOn(app: AppInTransaction, order: LoadedOrder, received: OrderResults, isDone = false) {
-  await keepFillers(
-    app,
-    order,
-    received.groups.map(({ filler_number }) => filler_number),
-  )
-  const { unknown_tests, finishes, ...report } = await newReport(app, order, received, isDone)
-  const comments = received.groups.filter(isComment)
-  const contents = [report.results, report.missing_results, report.removed, report.documents, comments]
-  const isNews = finishes || contents.some((list) => list.length)
-  return { order: isNews ? await recordReport(app, order, report) : order, hasUnknownTests: unknown_tests.length > 0 }
-}
-
-async function newReport(app: App, order: LoadedOrder, received: OrderResults, isDone: boolean) {
-  const isComplete = stateOf(order) === 'completed'
-  const context = {
-    ordered: await loadMeasurements(app, order.lab_test),
-    isComplete,
-    isDone,
-    previous: await loadLatestReport(app, order),
-  }
-  // A number asked for as a PDF names a PDF, whatever else the report came with.
-  const documents = received.groups
-    .flatMap(({ documents }) => documents.map(({ bytes }) => bytes))
-    .sort((one, other) => Number(isPdf(other)) - Number(isPdf(one)))
-  const fingerprint = fingerprintOf(received)
-  // The report that a person completes the order with is not a repeat of the one before.
-  return { ...reportOf(received, context), documents, received: isDone && !isComplete ? { ...fingerprint, isDone } : fingerprint }
 }
