@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventTypes } from '../../contract/delivery/events.ts'
+import { eventTypes } from '../../contract/events.ts'
 import { isPersonal, type Mark, markOf, unwrap } from '../../contract/personal.ts'
 import { invalid } from '../../platform/problem.ts'
 
