@@ -57,7 +57,7 @@ import { acceptInvitation, completeInvitation } from '../tenants/people/accept.t
 import * as account from '../tenants/people/account.ts'
 import * as people from '../tenants/people/actions.ts'
 import * as invitations from '../tenants/people/invitations.ts'
-import * as sessions from '../tenants/sessions/actions.ts'
+import * as sessions from '../tenants/people/sessions/actions.ts'
 import * as teams from '../tenants/teams/actions.ts'
 import * as orgs from '../tenants/teams/orgs.ts'
 import * as users from '../tenants/users/actions.ts'
