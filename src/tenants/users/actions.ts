@@ -7,7 +7,7 @@ import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { newSealingKey, teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
-import { DAY, later } from '../../platform/time.ts'
+import { checkTimeZone, DAY, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { providerOf } from '../sources/actions.ts'
 import { CUSTOMER_SOURCE, decryptBirthDate, encryptBirthDate } from './birth-date.ts'
@@ -229,7 +229,7 @@ function presentRow(user: store.UserRow, key: SealingKey | null) {
 /** The columns a request changes; absent fields stay absent. */
 function changedColumns(user_id: string, key: SealingKey, input: UserSettings, updated_at: string) {
   const { fallback_time_zone: zone, fallback_birth_date: birth, ingestion_start: start, ingestion_end: end } = input
-  if (zone) rules.checkTimeZone(zone)
+  if (zone) checkTimeZone(zone, ['body', 'fallback_time_zone'])
   if (birth) rules.checkBirthDate('fallback_birth_date', birth, updated_at.slice(0, 10))
   return {
     ...(zone === undefined ? {} : { time_zone: zone, time_zone_source: null, time_zone_updated_at: zone && updated_at }),
