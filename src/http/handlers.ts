@@ -49,10 +49,10 @@ import * as sandbox from '../operations/sandbox/actions.ts'
 import { patchTeam } from '../operations/team-settings/actions.ts'
 import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
 import { getErasure } from '../operations/user-deletion/certificate.ts'
-import { acknowledgeAuditBreak, listAudit, verifyAuditLog } from '../tenants/org-audit/actions.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
 import * as keyRotation from '../tenants/keys/rotate.ts'
+import { acknowledgeAuditBreak, listAudit, verifyAuditLog } from '../tenants/org-audit/actions.ts'
 import { acceptInvitation, completeInvitation } from '../tenants/people/accept.ts'
 import * as account from '../tenants/people/account.ts'
 import * as people from '../tenants/people/actions.ts'
@@ -60,6 +60,7 @@ import * as invitations from '../tenants/people/invitations.ts'
 import * as sessions from '../tenants/people/sessions/actions.ts'
 import * as teams from '../tenants/teams/actions.ts'
 import * as orgs from '../tenants/teams/orgs.ts'
+import { createAccessToken } from '../tenants/tokens/access-tokens.ts'
 import * as users from '../tenants/users/actions.ts'
 import * as records from '../tenants/users/records.ts'
 import type { HandlersOf } from './handler.ts'
@@ -190,7 +191,7 @@ export const handlers: HandlersOf<Endpoints> = {
   getTeam: (app, caller, { params, query }) => teams.getTeam(app, caller, params.team_id, query.include_environment),
   patchTeam: (app, caller, { params, body }) => patchTeam(app, caller, params.team_id, body),
   deleteTeam: (app, caller, { params }) => teams.deleteTeam(app, caller, params.team_id),
-  createAccessToken: (app, caller, { params, body }) => keys.createAccessToken(app, caller, params.team_id, body.env),
+  createAccessToken: (app, caller, { params, body }) => createAccessToken(app, caller, params.team_id, body.env),
   listManagementKeys: (app, caller, { query }) => keys.listManagementKeys(app, caller, query),
   createManagementKey: (app, caller, { body }) => keys.createManagementKey(app, caller, body),
   patchManagementKey: (app, caller, { params, body }) => keys.patchManagementKey(app, caller, params.key_id, body),

@@ -27,10 +27,10 @@ import { searchUnalerted } from '../tenants/audit/breaks.ts'
 import { linkAudit, searchUnlinked } from '../tenants/audit/chain.ts'
 import { reviewAudit } from '../tenants/audit/review/actions.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
-import { pruneTokens } from '../tenants/keys/actions.ts'
-import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'
 import { pruneInvitations } from '../tenants/people/invitations.ts'
 import { pruneSessions } from '../tenants/people/sessions/actions.ts'
+import { pruneAccessTokens } from '../tenants/tokens/access-tokens.ts'
+import { pruneUserTokens } from '../tenants/tokens/user-tokens.ts'
 import { searchErasable } from '../tenants/users/actions.ts'
 import { pauseAfterIngestion } from '../wearables/connections/actions.ts'
 import { pruneBulk, RUN_BULK_OPERATIONS, runBulk, searchOpenOperations } from '../wearables/connections/bulk/bulk.ts'
@@ -80,7 +80,7 @@ export const jobs: Job[] = [
   { name: 'rotate epochs', everyMs: MINUTE, run: rotateEpochs },
   { name: 'prune invitations', everyMs: HOUR, run: pruneInvitations },
   { name: 'prune console sessions', everyMs: 10 * MINUTE, run: pruneSessions },
-  { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },
+  { name: 'prune access tokens', everyMs: HOUR, run: pruneAccessTokens },
   { name: 'prune bulk operations', everyMs: HOUR, run: pruneBulk },
   { name: 'prune user tokens', everyMs: HOUR, run: pruneUserTokens },
   { name: 'prune link tokens', everyMs: 10 * MINUTE, run: pruneLinks },
