@@ -54,7 +54,7 @@ export const searchPlanned = (db: Db, wall: string) =>
     .selectFrom('messages')
     .innerJoin('teams', 'teams.id', 'messages.team_id')
     .select(['messages.team_id', 'messages.id', 'messages.planned_at', 'messages.expires_at'])
-    .where('messages.planned_at', '<=', latestTeamTime(wall))
+    .where('messages.planned_at', '<=', latestTeamTime(db.selectFrom('teams'), wall))
     .where('messages.planned_at', '<=', teamTime(wall))
     .orderBy('messages.planned_at')
     .modifyEnd(anyTeam('planned messages'))

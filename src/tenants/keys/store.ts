@@ -249,7 +249,7 @@ export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids
   const bound = await db
     .insertInto('management_key_teams')
     .columns(['key_id', 'team_id'])
-    .expression(liveTeams(org_id, key_id, team_ids))
+    .expression(liveTeams(db.selectFrom('teams'), org_id, key_id, team_ids))
     .returning('team_id')
     .execute()
   return bound.length
