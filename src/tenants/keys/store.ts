@@ -258,17 +258,16 @@ export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids
 export const insertLabKey = (db: Db, row: Insertable<Tables['lab_keys']>) =>
   db.insertInto('lab_keys').values(row).returning(['id', 'lab_id', 'label', 'prefix', 'created_at']).executeTakeFirstOrThrow()
 
-/** Live keys of one lab, or of all labs. */
-export const listLabKeys = (db: Db, lab_id: number | undefined) =>
+/** Live keys of labs. */
+export const listLabKeys = (db: Db, lab_ids: number[]) =>
   db
-    .selectFrom('lab_keys as key')
-    .innerJoin('labs', 'labs.id', 'key.lab_id')
-    .select(['key.id', 'labs.slug as lab', 'key.label', 'key.prefix', 'key.created_at', 'key.last_used_at'])
-    .where('key.revoked_at', 'is', null)
-    .$if(lab_id !== undefined, (query) => query.where('key.lab_id', '=', lab_id as number))
-    .orderBy('key.lab_id')
-    .orderBy('key.created_at')
-    .orderBy('key.id')
+    .selectFrom('lab_keys')
+    .select(['id', 'lab_id', 'label', 'prefix', 'created_at', 'last_used_at'])
+    .where('revoked_at', 'is', null)
+    .where('lab_id', '=', sql<number>`any(${lab_ids})`)
+    .orderBy('lab_id')
+    .orderBy('created_at')
+    .orderBy('id')
     .execute()
 
 export const revokeLabKey = (db: Db, id: string, at: string) =>
