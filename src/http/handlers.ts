@@ -49,6 +49,7 @@ import * as sandbox from '../operations/sandbox/actions.ts'
 import { patchTeam } from '../operations/team-settings/actions.ts'
 import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
 import { getErasure } from '../operations/user-deletion/certificate.ts'
+import { findPeople, getMetrics, getUser, listUsers, resolveUser, searchUsers } from '../operations/users/actions.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
 import * as keyRotation from '../tenants/keys/rotate.ts'
@@ -70,13 +71,13 @@ import { wearableHandlers } from './handlers-wearables.ts'
 /** Maps each endpoint to its action, with no logic in between. */
 export const handlers: HandlersOf<Endpoints> = {
   createUser: (app, caller, { body }) => createUser(app, caller, body),
-  listUsers: (app, caller, { query }) => users.listUsers(app, caller, query),
-  getMetrics: (app, caller) => users.getMetrics(app, caller),
-  resolveUser: (app, caller, { params }) => users.resolveUser(app, caller, params.client_user_id),
-  searchUsers: (app, caller, { query }) => users.searchUsers(app, caller, query.query_id),
-  findPeople: (app, caller, { body }) => records.findPeople(app, caller, body.query),
+  listUsers: (app, caller, { query }) => listUsers(app, caller, query),
+  getMetrics: (app, caller) => getMetrics(app, caller),
+  resolveUser: (app, caller, { params }) => resolveUser(app, caller, params.client_user_id),
+  searchUsers: (app, caller, { query }) => searchUsers(app, caller, query.query_id),
+  findPeople: (app, caller, { body }) => findPeople(app, caller, body.query),
   undoDeleteUser: (app, caller, { query }) => undoDeleteUser(app, caller, query),
-  getUser: (app, caller, { params }) => users.getUser(app, caller, params.user_id),
+  getUser: (app, caller, { params }) => getUser(app, caller, params.user_id),
   patchUser: (app, caller, { params, body }) => users.patchUser(app, caller, params.user_id, body),
   deleteUser: (app, caller, { params }) => deleteUser(app, caller, params.user_id),
   getErasure: (app, caller, { params }) => getErasure(app, caller, params.user_id),
