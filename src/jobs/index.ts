@@ -1,11 +1,12 @@
 import { queueDueMessages, searchPlanned } from '../delivery/messages/outbox.ts'
-import { searchDueMessages, sendDueMessages } from '../delivery/messages/send.ts'
+import { searchDueMessages } from '../delivery/messages/send.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
 import { RECOVER_MESSAGES } from '../delivery/webhooks/repair/jobs.ts'
 import { recoverMessages, searchRecoveries } from '../delivery/webhooks/repair/recover.ts'
 import { applyRetention } from '../delivery/webhooks/repair/retention.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
+import { sendMessages } from '../labs/communication/actions.ts'
 import { pruneLabInbox } from '../labs/hl7/inbox/forget.ts'
 import { pickUpLabFiles } from '../labs/hl7/inbox/pick-up.ts'
 import { FILE_LAB_MESSAGES, fileLabMessages, searchReceived } from '../labs/hl7/inbox/process.ts'
@@ -55,7 +56,7 @@ export const jobs: Job[] = [
   { name: 'escalate critical results', search: searchEscalations, run: escalateCriticals },
   { name: PARSE_REPORTS, search: searchParsing, run: parseDueReports },
   { name: 'queue planned messages', search: searchPlanned, run: (app) => queueDueMessages(app) },
-  { name: 'send messages', search: searchDueMessages, run: sendDueMessages },
+  { name: 'send messages', search: searchDueMessages, run: sendMessages },
   { name: 'erase users', search: searchErasable, run: (app) => eraseDueUsers(app) },
   { name: 'deregister connections', search: searchDeregistrations, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },
