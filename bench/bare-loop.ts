@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { exampleOf } from '../src/contract/delivery/events.ts'
+import { exampleOf } from '../src/contract/events.ts'
 import { headersOf, signatures } from '../src/delivery/webhooks/sign.ts'
 import { run } from '../test/support/process.ts'
 

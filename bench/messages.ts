@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { createClient } from '../src/contract/client.ts'
-import { eventTypes } from '../src/contract/delivery/events.ts'
+import { eventTypes } from '../src/contract/events.ts'
 import { changeAtEnd } from '../src/delivery/events/change-log.ts'
 import { eventRow } from '../src/delivery/events/emit.ts'
 import { emitAll } from '../src/delivery/events/store.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { eventNames, eventTypes } from '../src/contract/delivery/events.ts'
 import { type Deprecation, deprecatedFields, deprecatedHeaders, deprecationOf, headerDeprecation } from '../src/contract/deprecation.ts'
 import type { Row } from '../src/contract/endpoint.ts'
+import { eventNames, eventTypes } from '../src/contract/events.ts'
 import { rows } from '../src/contract/index.ts'
 import { partsOf } from '../src/contract/personal.ts'
 import { code, codes, prose, table } from './markdown.ts'

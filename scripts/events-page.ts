@@ -1,5 +1,5 @@
 import { type EventType, NOT_YET } from '../src/contract/delivery/event.ts'
-import { type EventName, eventNames, eventTypes, exampleOf } from '../src/contract/delivery/events.ts'
+import { type EventName, eventNames, eventTypes, exampleOf } from '../src/contract/events.ts'
 import { series } from '../src/contract/wearables/series.ts'
 import { summaries } from '../src/contract/wearables/summaries.ts'
 import { bullets, code, inlineCode, prose, table } from './markdown.ts'
@@ -27,7 +27,7 @@ export function eventsPage() {
     '',
     ...prose(
       'Assay emits an event for each change that this page lists. [Webhooks](webhooks.md) receive events as signed POST requests, and you can read the event log at any time.',
-      'This page is generated from `src/contract/delivery/events.ts` by `npm run generate`.',
+      'This page is generated from `src/contract/events.ts` by `npm run generate`.',
     ),
     '## Message format',
     '',

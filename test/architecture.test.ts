@@ -1,21 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cyclesOf, importsOf, type Program, parse, writesOf } from './support/source-code.ts'
-import { schemaOf, type Write, writesIn } from './support/sql-writes.ts'
+import { type Arrow, arrowsIn, isImplied, reachedBy } from './support/diagrams.ts'
+import { cyclesOf, importsOf, type Program, parse, readsOf, writesOf } from './support/source-code.ts'
+import { readsIn, schemaOf, type Write, writesIn } from './support/sql-writes.ts'
 import { filesOfAllTables, schemaFunctionOwners, tableOwners } from './support/table-owners.ts'
 
-const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8')
-const [, roomGraph = ''] = /^## Rooms$[\s\S]*?^```mermaid$([\s\S]*?)^```$/m.exec(page) ?? []
-
 /** The arrows of the room graph in ARCHITECTURE.md. */
-const arrows = roomGraph.split('\n').flatMap((line) => {
-  const steps = line.split('-->').map((names) => names.split('&').map((name) => name.trim()))
-  return steps.slice(1).flatMap((targets, i) => steps[i]?.flatMap((room) => targets.map((target) => [room, target] as const)) ?? [])
-})
+const arrows = arrowsIn('Rooms')
 
 /** The rooms that the arrows of a room lead to. */
-const roomsBelow = (room: string): string[] => arrows.flatMap(([from, to]) => (from === room ? [to, ...roomsBelow(to)] : []))
+const roomsBelow = (room: string) => [...reachedBy(arrows, room)]
 
 /** The libraries that each room may import. */
 const allowedLibraries: Record<string, string> = {
@@ -46,7 +41,9 @@ const featureOf = (file: string) => file.split('/').slice(0, 2).join('/')
 const layerOf = (file: string) =>
   domainRooms.includes(roomOf(file)) ? (/\/(rules|store)(-[^/]+)?\.ts$/.exec(file)?.[1] ?? 'actions') : roomOf(file)
 
-const isSealingStore = (file: string) => /^platform\/sealing\/(\w+\/)?store(-\w+)?\.ts$/.test(file)
+/** Files that may contain SQL. */
+const hasSql = (file: string) =>
+  file.startsWith('platform/db/') || layerOf(file) === 'store' || /^platform\/sealing\/(\w+\/)?store(-\w+)?\.ts$/.test(file)
 
 /** Platform files that use no database, clock or disk. */
 const purePlatform = ['config', 'outbound/address', 'outbound/outcome', 'problem', 'sealing/deflate', 'seeded-random', 'time'].map(
@@ -89,8 +86,7 @@ describe.each(files)('$file', ({ file, text }) => {
     expect(code.includes('process.env')).toBe(file === 'platform/runtime/environment.ts')
     expect(/\bclass \w/.test(code)).toBe(['platform/problem.ts', 'platform/db/connections/clients.ts'].includes(file))
     expect(code).not.toMatch(/export default/)
-    if (!file.startsWith('platform/db/') && layer !== 'store' && !isSealingStore(file))
-      expect(code).not.toMatch(/\b(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(<[^`]*>)?`/)
+    if (!hasSql(file)) expect(code).not.toMatch(/\b(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(<[^`]*>)?`/)
     if (layer === 'rules') expect(code).not.toMatch(/\bawait\b|new Date\(\)|Date\.now/)
   })
 })
@@ -100,20 +96,93 @@ test('ARCHITECTURE.md draws every room, and nothing else', () => {
   expect([...drawn].sort()).toEqual([...new Set(files.filter(({ file }) => file !== beforeRooms).map(({ file }) => roomOf(file)))].sort())
 })
 
+const migrations = new URL('../migrations/', import.meta.url).pathname
+const texts = globSync('*.sql', { cwd: migrations })
+  .sort()
+  .map((name) => readFileSync(join(migrations, name), 'utf8'))
+const functionFiles = globSync('**/*.sql', { cwd: root }).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+const schema = schemaOf([...texts, ...functionFiles.map(({ text }) => text)])
+
+/** A function belongs to the feature whose file defines it. */
+const ownersOf = new Map([
+  ...schemaFunctionOwners,
+  ...functionFiles.flatMap(({ file, text }) => [...schemaOf([text]).functions.keys()].map((name) => [name, featureOf(file)] as const)),
+])
+
+/** The owner of a table or of its partition. */
+const ownerOf = (table: string) => tableOwners.get(schema.partitions.get(table) ?? table)
+
+const isTable = (name: string) => ownerOf(name) !== undefined
+
+/** The tables that features read in files and SQL functions, and do not own. */
+const reads = [
+  ...files
+    .filter(({ file }) => hasSql(file))
+    .map(({ file, program }) => ({ place: file, reader: featureOf(file), tables: readsOf(program, isTable) })),
+  ...[...schema.functions.values()].map(({ name, body }) => ({
+    place: `${name}()`,
+    reader: ownersOf.get(name) ?? '',
+    tables: readsIn(body, isTable),
+  })),
+]
+  .flatMap(({ place, reader, tables }) => tables.map((table) => ({ place, reader, table, owner: ownerOf(table) ?? '' })))
+  .filter(({ reader, owner }) => reader !== owner)
+
+/** The imports between features of a room, with those of types. Files directly in a room belong to no feature. */
+const featureImports = files.flatMap(({ file, program }) => {
+  const from = featureOf(dirname(file))
+  const targets = importsOf(program).filter(({ path }) => path.startsWith('.'))
+  return targets
+    .map(({ path }) => featureOf(dirname(relative(root, join(root, dirname(file), path)))))
+    .filter((to) => from !== to && [from, to].every((feature) => feature.includes('/')) && roomOf(from) === roomOf(to))
+    .map((to) => ({ from, to }))
+})
+
+const nameOf = (feature: string) => feature.split('/')[1] ?? ''
+
+/** Rooms whose features still import each other in circles, so that no diagram shows their order yet. */
+/** Features that read a table of a feature above them in their room. This list only shrinks. */
+const upwardReads = ['labs/lab-accounts reads labs/catalog', 'labs/orders reads labs/appointments']
+
+describe('features', () => {
+  const rooms = [...new Set(featureImports.map(({ from }) => roomOf(from)))].sort()
+  const importsIn = (room: string): Arrow[] =>
+    featureImports.filter(({ from }) => roomOf(from) === room).map(({ from, to }) => [nameOf(from), nameOf(to)])
+
+  test.each(rooms)('no feature of %s imports itself through others', (room) => {
+    const graph = Map.groupBy(importsIn(room), ([from]) => from)
+    expect(cyclesOf(new Map([...graph].map(([from, imports]) => [from, imports.map(([, to]) => to)])))).toEqual([])
+  })
+
+  test.each(rooms)('the features of %s import each other along the arrows of its diagram', (room) => {
+    const strays = importsIn(room).filter(([from, to]) => !reachedBy(arrowsIn(room), from).has(to))
+    expect([...new Set(strays.map((arrow) => arrow.join(' --> ')))]).toEqual([])
+  })
+
+  test.each(rooms)('the diagram of %s has no other arrows', (room) => {
+    const readIn = reads.filter(({ reader, owner }) => roomOf(reader) === room && roomOf(owner) === room)
+    const used: Arrow[] = [...importsIn(room), ...readIn.map(({ reader, owner }) => [nameOf(reader), nameOf(owner)] as const)]
+    const drawn = arrowsIn(room)
+    const isUsed = ([from, to]: Arrow) => used.some((arrow) => arrow[0] === from && arrow[1] === to)
+    expect(drawn.filter((arrow) => !isUsed(arrow) || isImplied(drawn, arrow)).map((arrow) => arrow.join(' --> '))).toEqual([])
+  })
+
+  test('the arrows of a diagram are read with those that they imply', () => {
+    const drawn: Arrow[] = [
+      ['a', 'b'],
+      ['b', 'c'],
+      ['a', 'c'],
+      ['c', 'b'],
+    ]
+    expect([...reachedBy(drawn, 'a')].sort()).toEqual(['b', 'c'])
+    expect(drawn.filter((arrow) => isImplied(drawn, arrow))).toEqual([
+      ['a', 'b'],
+      ['a', 'c'],
+    ])
+  })
+})
+
 describe('table ownership', () => {
-  const migrations = new URL('../migrations/', import.meta.url).pathname
-  const texts = globSync('*.sql', { cwd: migrations })
-    .sort()
-    .map((name) => readFileSync(join(migrations, name), 'utf8'))
-  const functionFiles = globSync('**/*.sql', { cwd: root }).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
-  const schema = schemaOf([...texts, ...functionFiles.map(({ text }) => text)])
-
-  /** A function belongs to the feature whose file defines it. */
-  const ownersOf = new Map([
-    ...schemaFunctionOwners,
-    ...functionFiles.flatMap(({ file, text }) => [...schemaOf([text]).functions.keys()].map((name) => [name, featureOf(file)] as const)),
-  ])
-
   /** Writes to tables that the feature does not own: of another feature, unknown, or with a computed name. */
   const strayWrites = (feature: string, writes: Write[]) =>
     writes
@@ -151,6 +220,42 @@ describe('table ownership', () => {
 
   test.each([...schema.functions.values()])('$name() writes only tables of its owner', ({ name, writes }) => {
     expect(strayWrites(ownersOf.get(name) ?? '', writes)).toEqual([])
+  })
+
+  test('no store and no SQL function reads a table of a higher feature', () => {
+    const mayRead = ({ reader, owner }: { reader: string; owner: string }) => {
+      const room = roomOf(reader)
+      if (room !== roomOf(owner)) return roomsBelow(room).includes(roomOf(owner))
+      return reachedBy(arrowsIn(room), nameOf(reader)).has(nameOf(owner))
+    }
+    const pairOf = ({ reader, owner }: { reader: string; owner: string }) => `${reader} reads ${owner}`
+    const upward = reads.filter((read) => !mayRead(read) && !upwardReads.includes(pairOf(read)))
+    expect([...new Set(upward.map(({ place, table }) => `${place} reads ${table}`))]).toEqual([])
+    expect(upwardReads.filter((pair) => !reads.some((read) => pairOf(read) === pair))).toEqual([])
+  })
+
+  test.each([
+    ['a Kysely select with an alias', "db.selectFrom('orders as o').selectAll()", ['orders']],
+    ['a Kysely select of several tables', "db.selectFrom(['orders', 'users as u'])", ['orders', 'users']],
+    ['a Kysely join', "db.selectFrom(found).leftJoin('orders', (join) => join.onTrue())", ['orders']],
+    ['a subquery', 'sql`(select count(*) from only public.orders o where o.id = 1)`', ['orders']],
+    ['a list of tables', 'sql`select 1 from users u, unnest(array[1]) as i (id), orders`', ['users', 'orders']],
+    ['a lateral join', 'sql`select 1 from found cross join lateral (select 1 from orders) o`', ['orders']],
+    ['a source of an update', 'sql`update a set b = 1 from orders where true`', ['orders']],
+    ['a source of a delete', 'sql`delete from users using orders where true`', ['orders']],
+    ['a concatenated text', "prepareStatement('name', 'select 1 ' + 'from orders')", ['orders']],
+    ['a function body', 'sql`do $$ begin perform 1 from orders; end $$`', ['orders']],
+  ])('the check of reads finds %s', (_, text, found) => {
+    expect(readsOf(parse('store.ts', text), isTable)).toEqual(found)
+  })
+
+  test.each([
+    'sql`select extract(epoch from created_at) from found`',
+    "sql`select 'from orders' -- from orders`",
+    "db.updateTable('orders').set({ id })",
+    'sql`delete from orders`',
+  ])('the check of reads finds nothing in %s', (text) => {
+    expect(readsOf(parse('store.ts', text), isTable)).toEqual([])
   })
 
   test.each([

@@ -1,4 +1,4 @@
-import { type EventName, isEventName, messageOf } from '../contract/delivery/events.ts'
+import { type EventName, isEventName, messageOf } from '../contract/events.ts'
 import { faultsOf } from '../contract/faults.ts'
 
 /** Returns a function that lists the fields in which an event differs from its schema, never their values: they can be a patient's. */

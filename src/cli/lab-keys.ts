@@ -1,4 +1,5 @@
 import { Id, Text } from '../contract/common.ts'
+import { listLabs } from '../labs/catalog/markers.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { createLabKey, listLabKeys, revokeLabKey } from '../tenants/keys/lab-keys.ts'
@@ -39,7 +40,7 @@ export const listLabKeysCommand = command({
   summary: 'List the active lab keys with their prefix and last use.',
   options: { lab: { value: 'SLUG', what: 'Only keys of this lab.' } },
   async run({ lab, json }) {
-    const keys = await withApp(async (app) => listLabKeys(app, lab === undefined ? undefined : (await requireLab(app, lab)).id))
+    const keys = await withApp((app) => list(app, lab))
     print(
       json,
       keys,
@@ -50,6 +51,13 @@ export const listLabKeysCommand = command({
     )
   },
 })
+
+async function list(app: App, slug: string | undefined) {
+  const labs = slug === undefined ? await listLabs(app) : [await requireLab(app, slug)]
+  const slugs = new Map(labs.map(({ id, slug }) => [id, slug]))
+  const keys = await listLabKeys(app, [...slugs.keys()])
+  return keys.map(({ id, lab_id, ...key }) => ({ id, lab: slugs.get(lab_id) as string, ...key }))
+}
 
 export const revokeLabKeyCommand = command({
   name: 'lab-keys revoke',

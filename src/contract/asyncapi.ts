@@ -1,6 +1,6 @@
 import { refTo, registerSchema, type Schemas, sortByName } from './components.ts'
 import { EventEnvelope, type EventType } from './delivery/event.ts'
-import { type EventName, eventNames, eventTypes, exampleOf, isWithoutUser } from './delivery/events.ts'
+import { type EventName, eventNames, eventTypes, exampleOf, isWithoutUser } from './events.ts'
 import type { Json } from './json-schema.ts'
 import { version } from './version.ts'
 

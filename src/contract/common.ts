@@ -86,7 +86,7 @@ export const regions = ['us', 'eu'] as const
 export const plans = ['launch', 'grow', 'scale'] as const
 export const roles = ['org_admin', 'team_admin'] as const
 
-/** The roles of a console user. `src/tenants/sessions/rules-roles.ts` maps them to capabilities. */
+/** The roles of a console user. `src/tenants/people/sessions/rules-roles.ts` maps them to capabilities. */
 export const personRoles = [...roles, 'support', 'read_only', 'no_role'] as const
 
 export const Environment = z.enum(environments)

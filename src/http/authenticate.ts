@@ -4,18 +4,14 @@ import type { App } from '../platform/app.ts'
 import type { Caller, ConsoleUser, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../platform/callers.ts'
 import { deploymentOf } from '../platform/config.ts'
 import { problem } from '../platform/problem.ts'
-import {
-  authenticateAccessToken,
-  authenticateLabKey,
-  authenticateManagementKey,
-  authenticateTeamKey,
-} from '../tenants/keys/authenticate.ts'
+import { authenticateLabKey, authenticateManagementKey, authenticateTeamKey } from '../tenants/keys/authenticate.ts'
 import { deploymentOfKey, isLabKey, isManagementKey, isUserToken } from '../tenants/keys/rules.ts'
-import { authenticateUserToken } from '../tenants/keys/user-tokens.ts'
-import { authenticateSession } from '../tenants/sessions/authenticate.ts'
-import { checkSameOrigin, sessionSecretIn } from '../tenants/sessions/rules.ts'
-import { checkReveal, checkRole } from '../tenants/sessions/rules-roles.ts'
+import { authenticateSession } from '../tenants/people/sessions/authenticate.ts'
+import { checkSameOrigin, sessionSecretIn } from '../tenants/people/sessions/rules.ts'
+import { checkReveal, checkRole } from '../tenants/people/sessions/rules-roles.ts'
 import { checkNamedDeployment } from '../tenants/teams/rules.ts'
+import { authenticateAccessToken } from '../tenants/tokens/access-tokens.ts'
+import { authenticateUserToken } from '../tenants/tokens/user-tokens.ts'
 import { userNotFound } from '../tenants/users/rules.ts'
 import { authenticateLinkToken } from '../wearables/link/tokens.ts'
 import type { Headers, Route } from './request.ts'

@@ -51,17 +51,19 @@ import * as sandbox from '../operations/sandbox/actions.ts'
 import { patchTeam } from '../operations/team-settings/actions.ts'
 import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
 import { getErasure } from '../operations/user-deletion/certificate.ts'
-import { acknowledgeAuditBreak, listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
+import { findPeople, getMetrics, getUser, listUsers, resolveUser, searchUsers } from '../operations/users/actions.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
 import * as keyRotation from '../tenants/keys/rotate.ts'
+import { acknowledgeAuditBreak, listAudit, verifyAuditLog } from '../tenants/org-audit/actions.ts'
 import { acceptInvitation, completeInvitation } from '../tenants/people/accept.ts'
 import * as account from '../tenants/people/account.ts'
 import * as people from '../tenants/people/actions.ts'
 import * as invitations from '../tenants/people/invitations.ts'
-import * as sessions from '../tenants/sessions/actions.ts'
+import * as sessions from '../tenants/people/sessions/actions.ts'
 import * as teams from '../tenants/teams/actions.ts'
 import * as orgs from '../tenants/teams/orgs.ts'
+import { createAccessToken } from '../tenants/tokens/access-tokens.ts'
 import * as users from '../tenants/users/actions.ts'
 import * as records from '../tenants/users/records.ts'
 import type { HandlersOf } from './handler.ts'
@@ -71,13 +73,13 @@ import { wearableHandlers } from './handlers-wearables.ts'
 /** Maps each endpoint to its action, with no logic in between. */
 export const handlers: HandlersOf<Endpoints> = {
   createUser: (app, caller, { body }) => createUser(app, caller, body),
-  listUsers: (app, caller, { query }) => users.listUsers(app, caller, query),
-  getMetrics: (app, caller) => users.getMetrics(app, caller),
-  resolveUser: (app, caller, { params }) => users.resolveUser(app, caller, params.client_user_id),
-  searchUsers: (app, caller, { query }) => users.searchUsers(app, caller, query.query_id),
-  findPeople: (app, caller, { body }) => records.findPeople(app, caller, body.query),
+  listUsers: (app, caller, { query }) => listUsers(app, caller, query),
+  getMetrics: (app, caller) => getMetrics(app, caller),
+  resolveUser: (app, caller, { params }) => resolveUser(app, caller, params.client_user_id),
+  searchUsers: (app, caller, { query }) => searchUsers(app, caller, query.query_id),
+  findPeople: (app, caller, { body }) => findPeople(app, caller, body.query),
   undoDeleteUser: (app, caller, { query }) => undoDeleteUser(app, caller, query),
-  getUser: (app, caller, { params }) => users.getUser(app, caller, params.user_id),
+  getUser: (app, caller, { params }) => getUser(app, caller, params.user_id),
   patchUser: (app, caller, { params, body }) => users.patchUser(app, caller, params.user_id, body),
   deleteUser: (app, caller, { params }) => deleteUser(app, caller, params.user_id),
   getErasure: (app, caller, { params }) => getErasure(app, caller, params.user_id),
@@ -192,7 +194,7 @@ export const handlers: HandlersOf<Endpoints> = {
   getTeam: (app, caller, { params, query }) => teams.getTeam(app, caller, params.team_id, query.include_environment),
   patchTeam: (app, caller, { params, body }) => patchTeam(app, caller, params.team_id, body),
   deleteTeam: (app, caller, { params }) => teams.deleteTeam(app, caller, params.team_id),
-  createAccessToken: (app, caller, { params, body }) => keys.createAccessToken(app, caller, params.team_id, body.env),
+  createAccessToken: (app, caller, { params, body }) => createAccessToken(app, caller, params.team_id, body.env),
   listManagementKeys: (app, caller, { query }) => keys.listManagementKeys(app, caller, query),
   createManagementKey: (app, caller, { body }) => keys.createManagementKey(app, caller, body),
   patchManagementKey: (app, caller, { params, body }) => keys.patchManagementKey(app, caller, params.key_id, body),

@@ -1,11 +1,12 @@
 import { queueDueMessages, searchPlanned } from '../delivery/messages/outbox.ts'
-import { searchDueMessages, sendDueMessages } from '../delivery/messages/send.ts'
+import { searchDueMessages } from '../delivery/messages/send.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
 import { RECOVER_MESSAGES } from '../delivery/webhooks/repair/jobs.ts'
 import { recoverMessages, searchRecoveries } from '../delivery/webhooks/repair/recover.ts'
 import { applyRetention } from '../delivery/webhooks/repair/retention.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
+import { sendMessages } from '../labs/communication/actions.ts'
 import { fileLabMessages } from '../labs/filing/messages.ts'
 import { pruneLabInbox } from '../labs/hl7/inbox/forget.ts'
 import { pickUpLabFiles } from '../labs/hl7/inbox/pick-up.ts'
@@ -28,10 +29,10 @@ import { searchUnalerted } from '../tenants/audit/breaks.ts'
 import { linkAudit, searchUnlinked } from '../tenants/audit/chain.ts'
 import { reviewAudit } from '../tenants/audit/review/actions.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
-import { pruneTokens } from '../tenants/keys/actions.ts'
-import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'
 import { pruneInvitations } from '../tenants/people/invitations.ts'
-import { pruneSessions } from '../tenants/sessions/actions.ts'
+import { pruneSessions } from '../tenants/people/sessions/actions.ts'
+import { pruneAccessTokens } from '../tenants/tokens/access-tokens.ts'
+import { pruneUserTokens } from '../tenants/tokens/user-tokens.ts'
 import { searchErasable } from '../tenants/users/actions.ts'
 import { pruneBulk, RUN_BULK_OPERATIONS, runBulk, searchOpenOperations } from '../wearables/bulk/actions.ts'
 import { deregister, searchDeregistrations } from '../wearables/connections/deregister.ts'
@@ -57,7 +58,7 @@ export const jobs: Job[] = [
   { name: 'escalate critical results', search: searchEscalations, run: escalateCriticals },
   { name: PARSE_REPORTS, search: searchParsing, run: parseDueReports },
   { name: 'queue planned messages', search: searchPlanned, run: (app) => queueDueMessages(app) },
-  { name: 'send messages', search: searchDueMessages, run: sendDueMessages },
+  { name: 'send messages', search: searchDueMessages, run: sendMessages },
   { name: 'erase users', search: searchErasable, run: (app) => eraseDueUsers(app) },
   { name: 'deregister connections', search: searchDeregistrations, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },
@@ -82,7 +83,7 @@ export const jobs: Job[] = [
   { name: 'rotate epochs', everyMs: MINUTE, run: rotateEpochs },
   { name: 'prune invitations', everyMs: HOUR, run: pruneInvitations },
   { name: 'prune console sessions', everyMs: 10 * MINUTE, run: pruneSessions },
-  { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },
+  { name: 'prune access tokens', everyMs: HOUR, run: pruneAccessTokens },
   { name: 'prune bulk operations', everyMs: HOUR, run: pruneBulk },
   { name: 'prune user tokens', everyMs: HOUR, run: pruneUserTokens },
   { name: 'prune link tokens', everyMs: 10 * MINUTE, run: pruneLinks },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
-import { sendDueMessages } from '../../src/delivery/messages/send.ts'
+import { sendMessages } from '../../src/labs/communication/actions.ts'
 import { escalateCriticals } from '../../src/labs/results/escalation.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
@@ -29,7 +29,7 @@ async function newTeam(critical_escalation_minutes = [15, 30]) {
 async function pass(minutes: number) {
   w.advanceTime(minutes * MINUTE)
   while (await escalateCriticals(w.app));
-  while (await sendDueMessages(w.app));
+  while (await sendMessages(w.app));
   return mailServer.take()
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
-import { sendDueMessages } from '../../src/delivery/messages/send.ts'
 import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
+import { sendMessages } from '../../src/labs/communication/actions.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { auditRows } from '../support/audit.ts'
@@ -27,7 +27,7 @@ async function newTeam(settings: object = {}) {
 }
 
 async function send() {
-  while (await sendDueMessages(w.app));
+  while (await sendMessages(w.app));
   return mailServer.take()
 }
 

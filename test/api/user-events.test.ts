@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { messageOf } from '../../src/contract/delivery/events.ts'
+import { messageOf } from '../../src/contract/events.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { seedDemoUser } from '../../src/wearables/demo/seed.ts'
 import { finishErasures } from '../support/erasure.ts'

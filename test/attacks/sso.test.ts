@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { MINUTE } from '../../src/platform/time.ts'
-import { MAX_ATTEMPTS } from '../../src/tenants/sessions/attempt-limiter.ts'
+import { MAX_ATTEMPTS } from '../../src/tenants/people/sessions/attempt-limiter.ts'
 import { auditRows } from '../support/audit.ts'
 import { browser, fastPasswords, joinOrganization } from '../support/console.ts'
 import { cookieBrowser } from '../support/cookie-browser.ts'

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { asyncapi } from '../../src/contract/asyncapi.ts'
-import { eventNames, exampleOf } from '../../src/contract/delivery/events.ts'
+import { eventNames, exampleOf } from '../../src/contract/events.ts'
 import { world } from '../support/world.ts'
 
 type Json = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { describeEvent, eventNames, messageOf } from '../../src/contract/delivery/events.ts'
+import { describeEvent, eventNames, messageOf } from '../../src/contract/events.ts'
 
 describe.each(eventNames)('%s', (name) => {
   const { example, schema, description, key } = describeEvent(name)

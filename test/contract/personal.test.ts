@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { Id, Instant, openEnum } from '../../src/contract/common.ts'
-import { eventTypes } from '../../src/contract/delivery/events.ts'
+import { eventTypes } from '../../src/contract/events.ts'
 import { rows } from '../../src/contract/index.ts'
 import { markOf, PersonalText, partsOf, personal, Safe, safe } from '../../src/contract/personal.ts'
-import { maskChunk, maskOf } from '../../src/tenants/sessions/rules-masking.ts'
+import { maskChunk, maskOf } from '../../src/tenants/people/sessions/rules-masking.ts'
 import { findLeaks } from '../support/leaks.ts'
 
 /** The positions of free texts, dates and values of any type that are marked neither personal nor safe. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type EventName, eventNames, eventTypes } from '../../src/contract/delivery/events.ts'
+import { type EventName, eventNames, eventTypes } from '../../src/contract/events.ts'
 import { HOUR } from '../../src/platform/time.ts'
 import { aCriticalOrder, placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/table.ts'
-import { eventNames } from '../../src/contract/delivery/events.ts'
 import { errorTypes } from '../../src/contract/errors.ts'
+import { eventNames } from '../../src/contract/events.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { orderStatuses } from '../../src/contract/labs/lifecycle.ts'
 import { ClientSettings, Settings } from '../../src/platform/config.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exampleOf, messageOf } from '../../src/contract/delivery/events.ts'
+import { exampleOf, messageOf } from '../../src/contract/events.ts'
 import { payloadLimit, shrinkToFit, splitIntoChunks } from '../../src/delivery/events/rules-size.ts'
 import { runAtOnce } from '../../src/platform/shares/slices.ts'
 

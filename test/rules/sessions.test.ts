@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { idleEnd, isExpired, reasonIn, shouldRecordUse } from '../../src/tenants/sessions/rules.ts'
+import { idleEnd, isExpired, reasonIn, shouldRecordUse } from '../../src/tenants/people/sessions/rules.ts'
 
 const limits = { CONSOLE_IDLE_MINUTES: 30 }
 const session = { seen_at: '2026-03-01T12:00:00.000Z', ends_at: '2026-03-01T20:00:00.000Z' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newShares } from '../../src/delivery/worker/shares.ts'
+import { newShares } from '../../src/delivery/webhooks/sending/shares.ts'
 
 /** Takes everything that a team may have now. */
 function takeAll(shares: ReturnType<typeof newShares>, team: string) {

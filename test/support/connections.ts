@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../../src/contract/client.ts'
-import { type EventName, eventTypes } from '../../src/contract/delivery/events.ts'
+import { type EventName, eventTypes } from '../../src/contract/events.ts'
 import type { App } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'

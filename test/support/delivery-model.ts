@@ -1,4 +1,4 @@
-import { newShares } from '../../src/delivery/worker/shares.ts'
+import { newShares } from '../../src/delivery/webhooks/sending/shares.ts'
 import { openTeamRun, type TeamContext, type TeamRun } from '../../src/delivery/worker/team-run.ts'
 import type { App } from '../../src/platform/app.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../src/platform/outbound/outcome.ts'

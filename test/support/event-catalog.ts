@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import { isEventName, messageOf } from '../../src/contract/delivery/events.ts'
 import { BEGINNING } from '../../src/contract/delivery/log-rows.ts'
+import { isEventName, messageOf } from '../../src/contract/events.ts'
 import { readLog } from '../../src/delivery/events/log.ts'
 import type { App } from '../../src/platform/app.ts'
 import { moveAllEvents } from './events.ts'

@@ -1,5 +1,5 @@
 import { parseAst } from 'vite'
-import { GAP, type Write, writesIn } from './sql-writes.ts'
+import { GAP, readsIn, type Write, writesIn } from './sql-writes.ts'
 
 type Node = { type: string } & Record<string, unknown>
 
@@ -61,6 +61,27 @@ export function writesOf(program: Node, isTable: (name: string) => boolean): Wri
     return true
   })
   return writes.flatMap(({ verb, table }) => (table || !named.size ? [{ verb, table }] : [...named].map((table) => ({ verb, table }))))
+}
+
+const readers = /^(selectFrom|from|using|table|(inner|left|right|full|cross)Join(Lateral)?)$/
+
+/** The tables that a file reads with Kysely or SQL text. Names that are computed do not count. */
+export function readsOf(program: Node, isTable: (name: string) => boolean): string[] {
+  const reads: string[] = []
+  walk(program, (node) => {
+    const called = ((node['callee'] as Node | undefined)?.['property'] as { name?: string } | undefined)?.name ?? ''
+    if (node.type === 'CallExpression' && readers.test(called)) {
+      const [target] = node['arguments'] as Node[]
+      const sources = target?.type === 'ArrayExpression' ? (target['elements'] as Node[]) : target ? [target] : []
+      reads.push(...sources.map((source) => textOf(source)?.split(' ')[0] ?? '').filter(isTable))
+    }
+    const text = textOf(node)
+    if (text === undefined) return undefined
+    reads.push(...readsIn(text, isTable))
+    for (const part of computedPartsOf(node)) reads.push(...readsOf(part, isTable))
+    return true
+  })
+  return reads
 }
 
 const literalsOf = (union: Node) =>

@@ -73,7 +73,43 @@ export function writesIn(sql: string): Write[] {
   }
 }
 
-type SqlFunction = { name: string; writes: Write[] }
+/** Words before a list of tables. Columns can follow them too, so a name counts only if it is that of a table. */
+const beforeTables = ['from', 'join', 'using']
+
+/** The tables that a SQL text reads, besides those that it writes. */
+export function readsIn(sql: string, isTable: (name: string) => boolean): string[] {
+  const tokens = tokensOf(sql)
+  const is = (i: number, text: string) => tokens[i]?.text === text
+  const reads: string[] = []
+  tokens.forEach(({ kind, text }, i) => {
+    if (kind === 'body') reads.push(...readsIn(text, isTable))
+    if (kind === 'word' && beforeTables.includes(text) && !is(i - 1, 'delete')) reads.push(...tablesFrom(i + 1))
+  })
+  return reads.filter(isTable)
+
+  /** The names in a list of tables, with or without aliases. */
+  function tablesFrom(start: number): string[] {
+    const first = is(start, 'only') || is(start, 'lateral') ? start + 1 : start
+    const name = is(first + 1, '.') ? first + 2 : first
+    if (tokens[name]?.kind !== 'word') return []
+    let next = is(name + 1, '(') ? endOfGroup(name + 1) : name + 1
+    if (is(next, 'as')) next++
+    if (tokens[next]?.kind === 'word') next++
+    if (is(next, '(')) next = endOfGroup(next)
+    return [tokens[name].text, ...(is(next, ',') ? tablesFrom(next + 1) : [])]
+  }
+
+  function endOfGroup(open: number) {
+    let depth = 0
+    for (let i = open; i < tokens.length; i++) {
+      if (is(i, '(')) depth++
+      if (is(i, ')') && --depth === 0) return i + 1
+    }
+    return tokens.length
+  }
+}
+
+type SqlFunction = { name: string; writes: Write[]; body: string }
 type Schema = { tables: Set<string>; partitions: Map<string, string>; functions: Map<string, SqlFunction> }
 
 /** The tables and functions after a series of migrations. */
@@ -103,7 +139,7 @@ function apply({ tables, partitions, functions }: Schema, statement: Token[]) {
   const [, dropped] = /^drop table (?:if exists )?(\w+)/.exec(text) ?? []
   if (dropped) tables.delete(dropped)
   const [, name] = /^create (?:or replace )?(?:function|procedure) (\w+)/.exec(text) ?? []
-  if (name) functions.set(name, { name, writes: [...writesIn(body), ...dynamicWrites(body)] })
+  if (name) functions.set(name, { name, writes: [...writesIn(body), ...dynamicWrites(body)], body })
   const [, gone] = /^drop function (?:if exists )?(\w+)/.exec(text) ?? []
   if (gone) functions.delete(gone)
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../src/contract/client.ts'
-import { type EventName, messageOf } from '../../src/contract/delivery/events.ts'
+import { type EventName, messageOf } from '../../src/contract/events.ts'
 import type { SummaryName } from '../../src/contract/wearables/summaries.ts'
 import type { App } from '../../src/platform/app.ts'
 import { eventsOf } from './events.ts'

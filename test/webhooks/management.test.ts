@@ -1,6 +1,6 @@
 import { Webhook } from 'svix'
 import { describe, expect, test } from 'vitest'
-import { eventNames } from '../../src/contract/delivery/events.ts'
+import { eventNames } from '../../src/contract/events.ts'
 import { HOUR } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'

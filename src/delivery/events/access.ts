@@ -6,8 +6,6 @@ export {
   findLast,
   findLastBefore,
   listOwned,
-  listTeamsWithWork,
   moveEvents,
   releaseTeam,
-  searchWork,
 } from './store-log.ts'

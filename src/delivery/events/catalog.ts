@@ -1,4 +1,4 @@
-import { describeEvent, type EventName, eventNames, isEventName } from '../../contract/delivery/events.ts'
+import { describeEvent, type EventName, eventNames, isEventName } from '../../contract/events.ts'
 import { problem } from '../../platform/problem.ts'
 
 type EventDescription = ReturnType<typeof describeEvent>

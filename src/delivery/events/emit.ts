@@ -1,4 +1,4 @@
-import type { DataOf, EventName } from '../../contract/delivery/events.ts'
+import type { DataOf, EventName } from '../../contract/events.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'

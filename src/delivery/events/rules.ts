@@ -1,5 +1,5 @@
-import { eventNames } from '../../contract/delivery/events.ts'
 import type { Position } from '../../contract/delivery/log-rows.ts'
+import { eventNames } from '../../contract/events.ts'
 import type { Fault } from '../../contract/faults.ts'
 import { findNearest } from '../../contract/nearest.ts'
 import { invalid, Problem } from '../../platform/problem.ts'

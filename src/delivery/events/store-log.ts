@@ -144,20 +144,6 @@ export const noteChange = (db: Db, team_id: string) =>
     insert into event_logs as l (team_id, due_at, changes) values (${team_id}, now(), 1)
     on conflict (team_id) do update set due_at = excluded.due_at, changes = l.changes + 1`.execute(db)
 
-/** Finds any team that needs a worker: with events to move, due, or of a dead worker. Citus joins no local table to a distributed one. */
-export const searchWork = (_: Db, now: string) => sql`
-  select ${anyTeam('logs with work')} team_id from outbox
-  union all
-  select team_id from event_logs where due_at <= ${now}
-  union all
-  select team_id from event_logs where owner not in (select w.id from workers w where w.leased_until > now())`
-
-/** The teams with work, each once. */
-export async function listTeamsWithWork(db: Db, now: string) {
-  const { rows } = await sql<{ team_id: string }>`select distinct team_id from (${searchWork(db, now)}) work`.execute(db)
-  return rows.map(({ team_id }) => team_id)
-}
-
 /** The teams that a worker owns. */
 export async function listOwned(db: Db, worker: string) {
   const { rows } = await sql<{ team_id: string }>`

@@ -15,24 +15,29 @@ export { searchDueMessages } from './store.ts'
 const BATCH_SIZE = 50
 const AT_ONCE = 4
 
+/** Whether the messages about an order are sent. Undefined or null leaves it to the team. */
+type FindOrderSetting = (team_id: string, order_id: string) => Promise<boolean | null | undefined>
+
 /** Sends the messages that are due; returns whether there may be more. Nothing is sent inside a transaction. */
-export async function sendDueMessages(app: App) {
+export async function sendDueMessages(app: App, findOrderSetting: FindOrderSetting) {
   if (!canSendMail(app.config)) return false
   const due = await store.listDueMessages(app.db, app.wall(), BATCH_SIZE)
   if (!due.length) return false
   const mailer = openMailer(app.config)
   try {
-    await inParallel(due, AT_ONCE, (message) => sendMessage(app, mailer, message))
+    await inParallel(due, AT_ONCE, (message) => sendMessage(app, message, { mailer, findOrderSetting }))
   } finally {
     mailer.close()
   }
   return due.length === BATCH_SIZE
 }
 
-async function sendMessage(app: App, mailer: Mailer, found: { team_id: string; id: string }) {
+type Sending = { mailer: Mailer; findOrderSetting: FindOrderSetting }
+
+async function sendMessage(app: App, found: { team_id: string; id: string }, { mailer, findOrderSetting }: Sending) {
   const message = await store.claimMessage(app.db, found, app.wall(), later(app.wall(), rules.LEASE_MS))
   if (!message) return
-  const error = await findReasonToCancel(app, message)
+  const error = await findReasonToCancel(app, message, findOrderSetting)
   if (error) return store.updateMessage(app.db, message, { status: 'canceled', send_at: null, error })
   const outcome = await mailer.send(await emailOf(app, message))
   if (!outcome.sent)
@@ -40,14 +45,19 @@ async function sendMessage(app: App, mailer: Mailer, found: { team_id: string; i
   await store.updateMessage(app.db, message, rules.afterAttempt(message.tries, outcome, app.wall()))
 }
 
-async function findReasonToCancel(app: App, { team_id, user_id, order_id, expires_at }: store.ClaimedMessage) {
-  const recipient = user_id ? await store.findRecipient(app.db, team_id, user_id, order_id) : undefined
+async function findReasonToCancel(
+  app: App,
+  { team_id, user_id, order_id, expires_at }: store.ClaimedMessage,
+  findOrderSetting: FindOrderSetting,
+) {
+  const recipient = user_id ? await store.findRecipient(app.db, team_id, user_id) : undefined
+  const setting = recipient && order_id ? await findOrderSetting(team_id, order_id) : undefined
   return rules.reasonToCancel(
     {
       expires_at,
       is_patient: user_id !== null,
       is_deleted: !recipient || recipient.deleted_at !== null,
-      email_enabled: recipient?.email_enabled ?? false,
+      email_enabled: setting ?? recipient?.email_enabled ?? false,
       opted_out: user_id !== null && (await store.isOptedOut(app.db, team_id, user_id)),
     },
     app.wall(),

@@ -54,7 +54,7 @@ export const searchPlanned = (db: Db, wall: string) =>
     .selectFrom('messages')
     .innerJoin('teams', 'teams.id', 'messages.team_id')
     .select(['messages.team_id', 'messages.id', 'messages.planned_at', 'messages.expires_at'])
-    .where('messages.planned_at', '<=', latestTeamTime(wall))
+    .where('messages.planned_at', '<=', latestTeamTime(db.selectFrom('teams'), wall))
     .where('messages.planned_at', '<=', teamTime(wall))
     .orderBy('messages.planned_at')
     .modifyEnd(anyTeam('planned messages'))
@@ -102,18 +102,12 @@ export const isOptedOut = async (db: Db, team_id: string, user_id: string) =>
     .where('user_id', '=', user_id)
     .executeTakeFirst()) !== undefined
 
-/** The user of a message, and whether the order, or else the team, sends email to patients. */
-export const findRecipient = (db: Db, team_id: string, user_id: string, order_id: string | null) =>
+/** The user of a message, and whether the team sends email to patients. */
+export const findRecipient = (db: Db, team_id: string, user_id: string) =>
   db
     .selectFrom('users')
     .innerJoin('teams', 'teams.id', 'users.team_id')
-    .leftJoin('communication_settings', (join) =>
-      join.onRef('communication_settings.team_id', '=', 'users.team_id').on('communication_settings.order_id', '=', order_id),
-    )
-    .select((eb) => [
-      'users.deleted_at',
-      eb.fn.coalesce('communication_settings.email_enabled', 'teams.lab_tests_patient_email_communication_enabled').as('email_enabled'),
-    ])
+    .select(['users.deleted_at', 'teams.lab_tests_patient_email_communication_enabled as email_enabled'])
     .where('users.team_id', '=', team_id)
     .where('users.user_id', '=', user_id)
     .executeTakeFirst()

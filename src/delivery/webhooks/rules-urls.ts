@@ -1,5 +1,5 @@
 import type { ConsoleRole } from '../../contract/tenants/sessions.ts'
-import { hasCapability } from '../../tenants/sessions/rules-roles.ts'
+import { hasCapability } from '../../tenants/people/sessions/rules-roles.ts'
 
 const HIDDEN = '•••'
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import { type Db, prepareStatement, run } from '../../platform/db/open.ts'
 
 const renewStatement = prepareStatement(
@@ -22,3 +23,17 @@ export const deleteWorkers = (db: Db) => db.deleteFrom('workers').execute()
 
 /** Deletes workers that died long ago. */
 export const pruneWorkers = (db: Db) => sql`delete from workers where leased_until < now() - interval '1 hour'`.execute(db)
+
+/** Finds any team that needs a worker: with events to move, due, or of a dead worker. Citus joins no local table to a distributed one. */
+export const searchWork = (_: Db, now: string) => sql`
+  select ${anyTeam('logs with work')} team_id from outbox
+  union all
+  select team_id from event_logs where due_at <= ${now}
+  union all
+  select team_id from event_logs where owner not in (select w.id from workers w where w.leased_until > now())`
+
+/** The teams with work, each once. */
+export async function listTeamsWithWork(db: Db, now: string) {
+  const { rows } = await sql<{ team_id: string }>`select distinct team_id from (${searchWork(db, now)}) work`.execute(db)
+  return rows.map(({ team_id }) => team_id)
+}

@@ -2,11 +2,11 @@ import { appOf, type Service } from '../../platform/app.ts'
 import type { Search } from '../../platform/db/due-work.ts'
 import type { Sender } from '../../platform/outbound/send.ts'
 import { SECOND } from '../../platform/time.ts'
-import { disown, listOwned, listTeamsWithWork, searchWork } from '../events/access.ts'
+import { disown, listOwned } from '../events/access.ts'
 import type { OutboundOptions } from '../pipelines/destinations/destination.ts'
 import type { RecordMetrics } from '../pipelines/publishing/destination-run.ts'
 import type { NewAttempt } from '../webhooks/sending/changes.ts'
-import { newShares } from './shares.ts'
+import { newShares } from '../webhooks/sending/shares.ts'
 import * as store from './store-workers.ts'
 import { openTeamRun, type TeamContext, type TeamRun } from './team-run.ts'
 import { newWorkerLease } from './worker-lease.ts'
@@ -115,7 +115,7 @@ export async function startWorker(service: Service, options: WorkerOptions) {
   /** Finds teams that need a worker and that no wake-up named. */
   async function poll() {
     if (!lease.isHeld() || isStopping) return
-    wake(await listTeamsWithWork(app.db, app.wall()), { isFound: true })
+    wake(await store.listTeamsWithWork(app.db, app.wall()), { isFound: true })
   }
 
   async function tick() {
@@ -132,7 +132,7 @@ export async function startWorker(service: Service, options: WorkerOptions) {
   await lease.acquire()
 
   return {
-    job: { name: 'find logs with work', search: searchWork as Search, run: poll },
+    job: { name: 'find logs with work', search: store.searchWork as Search, run: poll },
     wake: (team_ids: Iterable<string>) => wake(team_ids),
     /** What cannot be recorded in time is sent again by another worker. */
     async stop() {

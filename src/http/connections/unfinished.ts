@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf } from '../../tenants/sessions/rules.ts'
+import { networkOf } from '../../tenants/people/sessions/rules.ts'
 
 /** Connections whose request has not arrived completely, in one process. A network has more than browsers and proxies need. */
 export const MAX_UNFINISHED_PER_NETWORK = 256

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { createFile, sendFile } from '../pages/files.ts'
+import { createFile, sendFile } from '../static/files.ts'
 import { versionOf } from './assets.ts'
 
 const PATH = '/docs/reference'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createFile, type File, sendFile } from '../pages/files.ts'
+import { createFile, type File, sendFile } from '../static/files.ts'
 import type { Entry } from './assets/find.js'
 import { versionOf } from './assets.ts'
 import { newDocsSearch } from './search.ts'

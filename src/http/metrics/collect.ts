@@ -2,13 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AggregatorRegistry, type Metric, type MetricObject, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { App } from '../../platform/app.ts'
 import { SECOND } from '../../platform/time.ts'
-import type { Siblings } from '../connections/siblings.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Reads within this time share a collection, so that many scrapers cost no more than one. */
 export const MAX_AGE_MS = 5 * SECOND
 /** The series of a metric that are written at once. */
 const SERIES = 500
+
+/** The other processes of this service. */
+type Siblings = { collectMetrics(): Promise<MetricObject[][]> }
 
 type Collected = MetricObjectWithValues<MetricValue<string>>
 type Collection = { text: Promise<string>; endedAt?: number }

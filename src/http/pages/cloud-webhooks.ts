@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/app.ts'
-import { countAgainstLimit } from '../../tenants/sessions/attempt-limiter.ts'
-import { networkOf } from '../../tenants/sessions/rules.ts'
+import { countAgainstLimit } from '../../tenants/people/sessions/attempt-limiter.ts'
+import { networkOf } from '../../tenants/people/sessions/rules.ts'
 import { receiveNotification } from '../../wearables/ingestion/receive.ts'
 
 const BODY_LIMIT = 256 * 1024

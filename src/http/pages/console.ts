@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../platform/config.ts'
 import { problem } from '../../platform/problem.ts'
-import { createFile, type File, sendFile } from './files.ts'
+import { createFile, type File, sendFile } from '../static/files.ts'
 
 const distFolder = fileURLToPath(new URL('../../../console/dist/', import.meta.url))
 

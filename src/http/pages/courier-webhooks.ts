@@ -3,8 +3,8 @@ import { isId } from '../../contract/common.ts'
 import { isCourierCode } from '../../contract/labs/kits.ts'
 import { receiveTracking, refusedScan } from '../../labs/kits/scans.ts'
 import type { App } from '../../platform/app.ts'
-import { countAgainstLimit } from '../../tenants/sessions/attempt-limiter.ts'
-import { networkOf } from '../../tenants/sessions/rules.ts'
+import { countAgainstLimit } from '../../tenants/people/sessions/attempt-limiter.ts'
+import { networkOf } from '../../tenants/people/sessions/rules.ts'
 import { firstValues } from './cloud-webhooks.ts'
 
 const BODY_LIMIT = 64 * 1024

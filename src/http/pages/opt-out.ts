@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { changeOptOut, patientOf } from '../../delivery/messages/opt-out.ts'
 import type { App } from '../../platform/app.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { countAgainstLimit } from '../../tenants/sessions/attempt-limiter.ts'
-import { networkOf } from '../../tenants/sessions/rules.ts'
+import { countAgainstLimit } from '../../tenants/people/sessions/attempt-limiter.ts'
+import { networkOf } from '../../tenants/people/sessions/rules.ts'
 
 /** Allows forms to this service, and nothing else. */
 const POLICY = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/app.ts'
-import { cookie, cookieIn, sessionCookie, sessionSecretIn } from '../../tenants/sessions/rules.ts'
-import { finishSso, startSso } from '../../tenants/sso/actions.ts'
-import { FLOW_SECONDS } from '../../tenants/sso/provider.ts'
+import { cookie, cookieIn, sessionCookie, sessionSecretIn } from '../../tenants/people/sessions/rules.ts'
+import { finishSso, startSso } from '../../tenants/people/sso/actions.ts'
+import { FLOW_SECONDS } from '../../tenants/people/sso/provider.ts'
 
 const SUFFIX = '-sso'
 

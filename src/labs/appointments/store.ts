@@ -95,7 +95,7 @@ export const searchDueVisits = (db: Db, wall: string) =>
     .selectFrom('appointments')
     .innerJoin('teams', 'teams.id', 'appointments.team_id')
     .select(['appointments.order_id', 'appointments.team_id', 'appointments.due_at as at', 'teams.clock_offset_ms'])
-    .where('appointments.due_at', '<=', latestTeamTime(wall))
+    .where('appointments.due_at', '<=', latestTeamTime(db.selectFrom('teams'), wall))
     .where('appointments.due_at', '<=', teamTime(wall))
     .orderBy('appointments.due_at')
     .modifyEnd(anyTeam('appointments that change'))

@@ -1,4 +1,5 @@
 import { canSendMail } from '../../delivery/messages/rules.ts'
+import { sendDueMessages } from '../../delivery/messages/send.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { DAY, later } from '../../platform/time.ts'
@@ -34,6 +35,10 @@ async function loadSettings(app: App, team_id: string, order_id: string) {
     language: rules.languageOf(settings?.language ?? team.language),
   }
 }
+
+/** Sends the messages that are due; returns whether there may be more. The setting of an order takes precedence over that of its team. */
+export const sendMessages = (app: App) =>
+  sendDueMessages(app, async (team_id, order_id) => (await store.findSettings(app.db, team_id, order_id))?.email_enabled)
 
 /** Every message to patients in the name of the team, with an example of a visit. */
 export async function previewMessages(app: App, { team_id }: TeamCaller, requested: rules.Language | null | undefined) {

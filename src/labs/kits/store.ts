@@ -124,7 +124,7 @@ export const searchOverdue = (db: Db, wall: string) =>
     .selectFrom('kits')
     .innerJoin('teams', 'teams.id', 'kits.team_id')
     .select(['kits.order_id', 'kits.team_id', 'kits.due_at as at', 'teams.clock_offset_ms'])
-    .where('kits.due_at', '<=', latestTeamTime(wall))
+    .where('kits.due_at', '<=', latestTeamTime(db.selectFrom('teams'), wall))
     .where('kits.due_at', '<=', teamTime(wall))
     .orderBy('kits.due_at')
     .modifyEnd(anyTeam('kits that are overdue'))

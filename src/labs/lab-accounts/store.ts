@@ -64,7 +64,7 @@ export async function bindTeams(db: Db, org_id: string, lab_account_id: string, 
   const bound = await db
     .insertInto('lab_account_teams')
     .columns(['lab_account_id', 'team_id'])
-    .expression(liveTeams(org_id, lab_account_id, team_ids))
+    .expression(liveTeams(db.selectFrom('teams'), org_id, lab_account_id, team_ids))
     .returning('team_id')
     .execute()
   return bound.length

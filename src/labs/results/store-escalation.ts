@@ -13,7 +13,7 @@ export const searchEscalations = (db: Db, wall: string) =>
       join.onRef('orders.team_id', '=', 'critical_results.team_id').onRef('orders.id', '=', 'critical_results.order_id'),
     )
     .select(['critical_results.team_id', 'critical_results.order_id', 'critical_results.version', 'teams.clock_offset_ms'])
-    .where('critical_results.escalate_at', '<=', latestTeamTime(wall))
+    .where('critical_results.escalate_at', '<=', latestTeamTime(db.selectFrom('teams'), wall))
     .where('critical_results.escalate_at', '<=', teamTime(wall))
     .where('orders.user_id', 'is not', null)
     .where('teams.deleted_at', 'is', null)

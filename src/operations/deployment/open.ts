@@ -5,7 +5,6 @@ import { orderFlow } from '../../labs/order-flow/order-flow.ts'
 import { appOf, newService } from '../../platform/app.ts'
 import type { Config } from '../../platform/config.ts'
 import { checkPooler } from '../../platform/db/connections/pooler.ts'
-import { openReplica } from '../../platform/db/connections/replica.ts'
 import { applyRoleSettings } from '../../platform/db/connections/role-settings.ts'
 import type { Embedded } from '../../platform/db/embedded/start.ts'
 import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
@@ -17,6 +16,7 @@ import { epochOf, loadRoots } from '../../platform/sealing/roots.ts'
 import { keyEncryptionOf } from '../../platform/sealing/settings.ts'
 import { newVault } from '../../platform/sealing/vault.ts'
 import { claimDatabase, isClaimed } from './actions.ts'
+import { openReplica } from './replica.ts'
 
 export type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
 

@@ -18,6 +18,9 @@ export async function hasData(db: Db) {
   return !found.migrated || (await findDeployment(db)) !== undefined
 }
 
+/** Names the deployment of a database in a query. */
+export const identity = sql<string | null>`(select encode(key_check, 'hex') || ' ' || extract(epoch from created_at) from deployment)`
+
 export const findDeployment = (db: Db) => db.selectFrom('deployment').selectAll().executeTakeFirst()
 
 export const insertDeployment = (db: Db, row: Insertable<Tables['deployment']>) => db.insertInto('deployment').values(row).execute()

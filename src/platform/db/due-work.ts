@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Expression, sql } from 'kysely'
+import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
 import { type Db, prepareSearch } from './open.ts'
+import type { Tables } from './tables.ts'
 
 /** Selects rows if there is work at this time. Its order is that of an index, so that the first row is found without a scan. */
 export type Search = (db: Db, wall: string) => Expression<unknown>
@@ -23,5 +24,5 @@ export function combineSearches(searches: { name: string; search: Search }[]) {
 export const teamTime = (wall: string) => sql<string>`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
 
 /** The latest time on any team's clock. Nothing is due after it, so the index skips what is planned for later. */
-export const latestTeamTime = (wall: string) =>
-  sql<string>`(select ${wall}::timestamptz + max(clock_offset_ms) * interval '1 millisecond' from teams)`
+export const latestTeamTime = (teams: SelectQueryBuilder<Tables, 'teams', {}>, wall: string) =>
+  sql<string>`${teams.select(sql<string>`${wall}::timestamptz + max(teams.clock_offset_ms) * interval '1 millisecond'`.as('at'))}`

@@ -3,17 +3,14 @@ import type { Role } from '../../contract/common.ts'
 import type { RateLimit } from '../../contract/tenants/rate-limit.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
-import { deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
+import { teamKeyPrefix } from '../../platform/config.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
-import { later, MINUTE } from '../../platform/time.ts'
 import { checkRateChange } from '../rates/rules.ts'
 import { requireTeam } from '../teams/actions.ts'
-import { boundTeamIds, checkNamedDeployment, checkTeamsFound, visibleTeams } from '../teams/rules.ts'
+import { boundTeamIds, checkTeamsFound, visibleTeams } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
-
-const TOKEN_LIFETIME_MS = 10 * MINUTE
 
 type NewTeamKey = {
   label: string
@@ -147,29 +144,6 @@ export const deleteManagementKey = (app: App, caller: ManagementCaller, id: stri
     await store.revokeManagementKey(app.db, caller.org_id, id, app.wall())
     return presentKey(key)
   })
-
-export const createAccessToken = (app: App, caller: ManagementCaller, team_id: string, env: string) =>
-  inTransaction(app, async (app) => {
-    const { key_id } = caller
-    if (!key_id)
-      throw problem(
-        'MANAGEMENT_KEY_REQUIRED',
-        'You can only create an access token with a management key. Send the key in X-Management-Key.',
-      )
-    checkNamedDeployment(deploymentOf(app.config), { environment: env })
-    await requireTeam(app, caller, team_id)
-    const access_token = rules.newTeamSecret(rules.TOKEN_PREFIX, team_id)
-    const expires_at = later(app.wall(), TOKEN_LIFETIME_MS)
-    await store.insertToken(app.db, {
-      hash: rules.hashSecret(access_token),
-      team_id,
-      management_key_id: key_id,
-      expires_at,
-    })
-    return { access_token, expires_in: TOKEN_LIFETIME_MS / 1000 }
-  })
-
-export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.wall())
 
 export async function requireManagementKey(app: App, caller: ManagementCaller, id: string) {
   const key = await store.findLiveManagementKey(app.db, caller.org_id, id, app.wall())

@@ -56,19 +56,6 @@ function useKey(app: App, { caller, expires_at, last_used_at }: KeyCaller): Team
   return caller
 }
 
-export async function authenticateAccessToken(app: App, secret: string): Promise<TeamCaller> {
-  const team = rules.teamOfSecret(secret)
-  const token = team && (await store.findAccessToken(app.db, team, rules.hashSecret(secret), app.wall()))
-  if (!token || token.deleted_at || token.expires_at <= app.wall())
-    throw problem(
-      'INVALID_ACCESS_TOKEN',
-      'The access token is unknown or expired. Tokens are valid for 10 minutes; create a new one with the management API.',
-    )
-  const { org_id, team_id, key_id, plan, betas, clock_offset_ms, team_rate_limit } = token
-  const rate_limits = rules.rateLimitsOf(team_rate_limit)
-  return { kind: 'team', token: true, org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms, rate_limits }
-}
-
 export async function authenticateManagementKey(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {
   if (rules.deploymentOfKey(secret))
     throw problem('TEAM_KEY_NOT_ALLOWED', 'This endpoint needs a management key in X-Management-Key, not a team API key.')

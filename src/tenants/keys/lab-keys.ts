@@ -11,7 +11,7 @@ export const createLabKey = (app: App, { lab_id, label }: { lab_id: number; labe
     return { ...(await store.insertLabKey(app.db, { ...keyColumns(app, key, label), lab_id })), key }
   })
 
-export const listLabKeys = (app: App, lab_id?: number) => store.listLabKeys(app.db, lab_id)
+export const listLabKeys = (app: App, lab_ids: number[]) => store.listLabKeys(app.db, lab_ids)
 
 /** Returns undefined if no live key has this ID. */
 export const revokeLabKey = (app: App, id: string) => inTransaction(app, (app) => store.revokeLabKey(app.db, id, app.wall()))

@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../../contract/common.ts'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { hasLiveCreator, liveTeams } from '../../platform/db/live-teams.ts'
+import { liveTeams } from '../../platform/db/live-teams.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -41,19 +41,6 @@ const teamKeys = prepareRead('find_team_key', (db, team_id: string, key_id: stri
 
 /** Finds a team key with the team and organization columns that a request needs. */
 export const findTeamKey = async (db: Db, { team_id, key_id }: KeyOwner) => (await teamKeys(db, team_id, key_id))[0]
-
-/** An access token ends when its management key is revoked or loses access to the team. */
-export const findAccessToken = (db: Db, team_id: string, hash: Buffer, now: string) =>
-  db
-    .selectFrom('access_tokens as token')
-    .innerJoin('teams', 'teams.id', 'token.team_id')
-    .innerJoin('orgs', 'orgs.id', 'teams.org_id')
-    .select(['token.management_key_id as key_id', 'token.expires_at'])
-    .select(teamColumns)
-    .where('token.team_id', '=', team_id)
-    .where('token.hash', '=', hash)
-    .where(hasLiveCreator(team_id, 'token.management_key_id', now))
-    .executeTakeFirst()
 
 const teamsOfKey = sql<string[]>`array(select team_id from management_key_teams where key_id = management_keys.id order by team_id)`
 
@@ -106,11 +93,6 @@ export const ensureManagementKey = (db: Db, row: ManagementKeyRow) =>
     .values(row)
     .onConflict((conflict) => conflict.column('hash').doNothing())
     .execute()
-
-export const insertToken = (db: Db, row: Insertable<Tables['access_tokens']>) => db.insertInto('access_tokens').values(row).execute()
-
-export const deleteExpiredTokens = (db: Db, now: string) =>
-  db.deleteFrom('access_tokens').where('expires_at', '<', now).modifyEnd(anyTeam('expired access tokens')).execute()
 
 /** Live team keys of an organization, oldest first; `team_ids` narrows the list to the teams a caller has access to. */
 export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
@@ -267,7 +249,7 @@ export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids
   const bound = await db
     .insertInto('management_key_teams')
     .columns(['key_id', 'team_id'])
-    .expression(liveTeams(org_id, key_id, team_ids))
+    .expression(liveTeams(db.selectFrom('teams'), org_id, key_id, team_ids))
     .returning('team_id')
     .execute()
   return bound.length
@@ -276,17 +258,16 @@ export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids
 export const insertLabKey = (db: Db, row: Insertable<Tables['lab_keys']>) =>
   db.insertInto('lab_keys').values(row).returning(['id', 'lab_id', 'label', 'prefix', 'created_at']).executeTakeFirstOrThrow()
 
-/** Live keys of one lab, or of all labs. */
-export const listLabKeys = (db: Db, lab_id: number | undefined) =>
+/** Live keys of labs. */
+export const listLabKeys = (db: Db, lab_ids: number[]) =>
   db
-    .selectFrom('lab_keys as key')
-    .innerJoin('labs', 'labs.id', 'key.lab_id')
-    .select(['key.id', 'labs.slug as lab', 'key.label', 'key.prefix', 'key.created_at', 'key.last_used_at'])
-    .where('key.revoked_at', 'is', null)
-    .$if(lab_id !== undefined, (query) => query.where('key.lab_id', '=', lab_id as number))
-    .orderBy('key.lab_id')
-    .orderBy('key.created_at')
-    .orderBy('key.id')
+    .selectFrom('lab_keys')
+    .select(['id', 'lab_id', 'label', 'prefix', 'created_at', 'last_used_at'])
+    .where('revoked_at', 'is', null)
+    .where('lab_id', '=', sql<number>`any(${lab_ids})`)
+    .orderBy('lab_id')
+    .orderBy('created_at')
+    .orderBy('id')
     .execute()
 
 export const revokeLabKey = (db: Db, id: string, at: string) =>

@@ -79,7 +79,7 @@ export async function bindTeams(db: Db, org_id: string, person_id: string, team_
   const bound = await db
     .insertInto('person_teams')
     .columns(['person_id', 'team_id'])
-    .expression(liveTeams(org_id, person_id, team_ids))
+    .expression(liveTeams(db.selectFrom('teams'), org_id, person_id, team_ids))
     .returning('team_id')
     .execute()
   return bound.length

@@ -1,6 +1,6 @@
 import { featureSettings } from '../../contract/tenants/management.ts'
 import { problem } from '../../platform/problem.ts'
-import { checkTimeZone } from '../users/rules.ts'
+import { checkTimeZone } from '../../platform/time.ts'
 
 export const GRACE_DAYS = 7
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { groupWritesOfTeams } from '../../platform/db/connections/writes-of-teams.ts'
@@ -7,9 +6,8 @@ import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { newSealingKey, teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
-import { DAY, later } from '../../platform/time.ts'
+import { checkTimeZone, DAY, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
-import { providerOf } from '../sources/actions.ts'
 import { CUSTOMER_SOURCE, decryptBirthDate, encryptBirthDate } from './birth-date.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -70,24 +68,20 @@ async function rejectExistingUser(app: App, team_id: string, client_user_id: str
   throw problem('INVALID_REQUEST', 'Client user id already exists.', { user_id, created_on })
 }
 
-export async function getUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string) {
-  const [user, sources] = await Promise.all([requireUser(app, team_id, user_id), store.listSourcesOfUser(app.db, team_id, user_id)])
-  return presentWithSources(app, user, presentSources(app, sources))
-}
-
+/** Loads a live user by the ID that the team gave it. */
 export async function resolveUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, client_user_id: string) {
   const user = await store.findByClientId(app.db, team_id, client_user_id)
   if (!user) throw rules.userNotFound()
-  return presentUser(app, user)
+  return user
 }
 
-export async function listUsers(app: App, { team_id }: TeamCaller, { limit, offset }: { limit: number; offset: number }) {
-  const [users, total] = await Promise.all([store.listUsers(app.db, team_id, limit, offset), store.countUsers(app.db, team_id)])
-  return { users: await presentListed(app, users), total, limit, offset }
-}
+/** Live users, the newest first. */
+export const listUsers = (app: App, { team_id }: TeamCaller, limit: number, offset: number) =>
+  store.listUsers(app.db, team_id, limit, offset)
 
-export const searchUsers = async (app: App, { team_id }: TeamCaller, prefix: string) =>
-  presentUsers(app, await store.searchByIds(app.db, team_id, prefix))
+export const countUsers = (app: App, { team_id }: TeamCaller) => store.countUsers(app.db, team_id)
+
+export const searchUsers = (app: App, { team_id }: TeamCaller, prefix: string) => store.searchByIds(app.db, team_id, prefix)
 
 export const patchUser = (
   app: App,
@@ -157,19 +151,6 @@ export const deleteUsersOf = (app: AppInTransaction, team_id: string) => erasure
 
 export const findNextErasure = async (app: App, team_id: string) => (await erasure.findNextErasure(app.db, team_id))?.erase_at ?? undefined
 
-export async function getMetrics(app: App, { team_id }: TeamCaller) {
-  const counting = [store.countUsers(app.db, team_id), store.countOrders(app.db, team_id), store.countSources(app.db, team_id)] as const
-  const [number_of_users, { orders }, { all, errored, by_week }] = await Promise.all(counting)
-  return {
-    team_id,
-    number_of_users,
-    number_of_connected_sources: all,
-    number_of_errored_connected_sources: errored,
-    number_of_connected_sources_by_week: by_week,
-    number_of_ordered_tests: orders,
-  }
-}
-
 /** Loads a user of the team; rejects one scheduled for deletion. */
 export const requireUser = async (app: App, team_id: string, user_id: string) =>
   rules.requireLiveUser(await store.findUser(app.db, team_id, user_id))
@@ -185,40 +166,8 @@ export const lockUser = async (app: AppInTransaction, team_id: string, user_id: 
 export const unwrapUserKey = async (app: App, user: store.UserRow) =>
   unwrap(await teamSealingKey(app, user.team_id), user, { id: user.key_id, wrapped: user.wrapped_key })
 
-export async function presentUsers(app: App, users: store.UserRow[]) {
-  const [first] = users
-  if (!first) return []
-  const ids = users.map(({ user_id }) => user_id)
-  const connected = Map.groupBy(presentSources(app, await store.listSources(app.db, first.team_id, ids)), ({ user_id }) => user_id)
-  return Promise.all(users.map((user) => presentWithSources(app, user, connected.get(user.user_id) ?? [])))
-}
-
-/** Presents users that were read with their sources. */
-export const presentListed = (app: App, users: store.ListedUser[]) =>
-  Promise.all(
-    users.map(({ sources, ...user }) => {
-      const rows = sources?.map((source) => ({ ...source, user_id: user.user_id }))
-      return presentWithSources(app, user, presentSources(app, rows ?? []))
-    }),
-  )
-
-/** Most users have no birth date to decrypt. */
-const presentWithSources = async (app: App, user: store.UserRow, connected_sources: ReturnType<typeof presentSources>) => ({
-  ...presentRow(user, user.sealed && (await unwrapUserKey(app, user))),
-  connected_sources,
-})
-
-/** The sources of users, in order of connection. */
-function presentSources(app: App, rows: store.SourceRow[]) {
-  return rows.flatMap(({ user_id, provider: slug, created_at }) => {
-    if (!isSource(slug)) return []
-    const provider = providerOf(app, slug)
-    return [{ user_id, created_on: created_at, provider, source: provider }]
-  })
-}
-
-const presentUser = async (app: App, user: store.UserRow) =>
-  (await presentUsers(app, [user]))[0] as Awaited<ReturnType<typeof presentUsers>>[number]
+/** A user as responses show it, without its connected sources. Most users have no birth date to decrypt. */
+export const presentUser = async (app: App, user: store.UserRow) => presentRow(user, user.sealed && (await unwrapUserKey(app, user)))
 
 function presentRow(user: store.UserRow, key: SealingKey | null) {
   const source_slug = user.time_zone_source ?? CUSTOMER_SOURCE
@@ -229,7 +178,7 @@ function presentRow(user: store.UserRow, key: SealingKey | null) {
 /** The columns a request changes; absent fields stay absent. */
 function changedColumns(user_id: string, key: SealingKey, input: UserSettings, updated_at: string) {
   const { fallback_time_zone: zone, fallback_birth_date: birth, ingestion_start: start, ingestion_end: end } = input
-  if (zone) rules.checkTimeZone(zone)
+  if (zone) checkTimeZone(zone, ['body', 'fallback_time_zone'])
   if (birth) rules.checkBirthDate('fallback_birth_date', birth, updated_at.slice(0, 10))
   return {
     ...(zone === undefined ? {} : { time_zone: zone, time_zone_source: null, time_zone_updated_at: zone && updated_at }),

@@ -8,7 +8,7 @@ import { indexTerms, queryTerms, wordsOf } from '../../platform/sealing/blind-in
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { loadPayorCompany } from '../insurance/actions.ts'
-import { lockUser, presentListed, requireUser, unwrapUserKey } from './actions.ts'
+import { lockUser, requireUser, unwrapUserKey } from './actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -70,7 +70,7 @@ export async function findPeople(app: App, { team_id }: TeamCaller, query: strin
       .flatMap(wordsOf)
     if (words.every((word) => indexedWords.some((indexed) => indexed.startsWith(word)))) matching.push(user)
   }
-  return presentListed(app, matching)
+  return matching
 }
 
 export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: string, insurance: InsuranceInput) =>

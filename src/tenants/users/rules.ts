@@ -33,27 +33,6 @@ const normalize = (id: string) =>
     .trim()
     .replace(/^(tel|mailto|sms):\s*/i, '')
 
-/** Accepts IANA names only; Intl also accepts offsets and any letter case. */
-export const isTimeZone = (id: string) => /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/.test(id) && isValidZone(id)
-
-export function checkTimeZone(id: string, loc = ['body', 'fallback_time_zone']) {
-  if (!isTimeZone(id)) throw invalid(loc, 'Must be an IANA time zone, such as Europe/Berlin or America/New_York.')
-}
-
-const validZones = new Set<string>()
-
-/** Intl lookups are slow, so valid zones are cached; there are a few hundred. */
-function isValidZone(timeZone: string) {
-  if (validZones.has(timeZone)) return true
-  try {
-    new Intl.DateTimeFormat('en', { timeZone })
-    validZones.add(timeZone)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** `field` is the path in the body, such as `dob` or `insured.dob`. */
 export function checkBirthDate(field: string, value: string, today: string) {
   const loc = ['body', ...field.split('.')]

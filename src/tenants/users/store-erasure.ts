@@ -12,7 +12,7 @@ export const searchErasable = (db: Db, wall: string) =>
     .selectFrom('users')
     .innerJoin('teams', 'teams.id', 'users.team_id')
     .select('users.user_id')
-    .where('users.erase_at', '<=', latestTeamTime(wall))
+    .where('users.erase_at', '<=', latestTeamTime(db.selectFrom('teams'), wall))
     .where(isErasable(wall))
     .orderBy('users.erase_at')
     .modifyEnd(anyTeam('teams with users to erase'))

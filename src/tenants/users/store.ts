@@ -92,14 +92,6 @@ const patients = prepareRead('find_patient', (db, team_id: string, user_id: stri
       'insurance.id as insurance_id',
       'insurance.sealed as insurance',
     ])
-    .select((eb) =>
-      eb
-        .selectFrom('orders')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('orders.team_id', '=', team_id)
-        .whereRef('orders.user_id', '=', 'users.user_id')
-        .as('orders'),
-    )
     .where('users.user_id', '=', user_id),
 )
 
@@ -121,16 +113,7 @@ export const lockLatestDeleted = (db: Db, team_id: string, client_user_id: strin
     .forUpdate('users')
     .executeTakeFirst()
 
-type ConnectedSource = { provider: string; created_at: string }
-
-/** The connected sources of each user, in order of connection, so that a list of users takes one query. Null if there are none. */
-const connectedSources = (team_id: string) =>
-  sql<ConnectedSource[] | null>`(select json_agg(source) from (
-    select c.provider, to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at from connections c
-    where c.team_id = ${team_id} and c.user_id = users.user_id and c.ended_at is null order by c.created_at, c.id) source)`.as('sources')
-
-const newestUsers = (db: Db, team_id: string) =>
-  liveUsers(db, team_id).select(connectedSources(team_id)).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc')
+const newestUsers = (db: Db, team_id: string) => liveUsers(db, team_id).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc')
 
 const firstUsers = prepareFirstPages('list_users', (limit) => (db, team_id: string) => newestUsers(db, team_id).limit(sql.lit(limit)))
 
@@ -146,49 +129,6 @@ const liveCount = prepareSearch('count_users', (db, team_id: string) =>
 )
 
 export const countUsers = async (db: Db, team_id: string) => (await liveCount(db, team_id))[0]?.total ?? 0
-
-export const countOrders = (db: Db, team_id: string) =>
-  db
-    .selectFrom('orders')
-    .select((eb) => eb.fn.countAll<number>().as('orders'))
-    .where('team_id', '=', team_id)
-    .where('user_id', 'is not', null)
-    .executeTakeFirstOrThrow()
-
-const sources = (db: Db, team_id: string) =>
-  db
-    .selectFrom('connections')
-    .select(['user_id', 'provider', 'created_at'])
-    .where('team_id', '=', team_id)
-    .where('ended_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-
-/** A user with its connected sources. */
-export type ListedUser = Awaited<ReturnType<typeof listUsers>>[number]
-
-export type SourceRow = Awaited<ReturnType<typeof listSources>>[number]
-
-export const listSourcesOfUser = prepareRead('list_sources_of_user', (db, team_id: string, user_id: string) =>
-  sources(db, team_id).where('user_id', '=', user_id),
-)
-
-export const listSources = prepareSearch('list_sources', (db, team_id: string, user_ids: string[]) =>
-  sources(db, team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`),
-)
-
-type Week = { date: string; value: number; all: number }
-
-/** Counts connected sources, those in error, and new ones per week. */
-export async function countSources(db: Db, team_id: string) {
-  const { rows } = await sql<{ all: number; errored: number; by_week: Week[] }>`
-    with live as (select status, created_at from connections where team_id = ${team_id} and ended_at is null),
-    weeks as (select date_trunc('week', created_at at time zone 'UTC') as week, count(*) as added from live group by 1)
-    select (select count(*) from live) as all, (select count(*) from live where status = 'error') as errored,
-      (select coalesce(json_agg(json_build_object('date', to_char(week, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'value', added, 'all', total) order by week), '[]')
-       from (select week, added, sum(added) over (order by week) as total from weeks) as summed) as by_week`.execute(db)
-  return rows[0] as { all: number; errored: number; by_week: Week[] }
-}
 
 const MAX_RESULTS = 50
 
@@ -210,7 +150,7 @@ const usersWithTerms = prepareSearch('search_users', (db, team_id: string, terms
         select user_id, info from matching)`.as('found'),
       (join) => join.onRef('found.user_id', '=', 'users.user_id'),
     )
-    .select(['found.info', connectedSources(team_id)])
+    .select('found.info')
     .orderBy('created_on', 'desc')
     .limit(sql.lit(MAX_RESULTS)),
 )

@@ -1,4 +1,4 @@
-import { isEventName } from '../../contract/delivery/events.ts'
+import { isEventName } from '../../contract/events.ts'
 import { emitRows, eventRow } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { eventHeader } from './emit.ts'

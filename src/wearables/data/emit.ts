@@ -1,4 +1,4 @@
-import type { EventName } from '../../contract/delivery/events.ts'
+import type { EventName } from '../../contract/events.ts'
 import { sources } from '../../contract/tenants/sources.ts'
 import { type SeriesName, series } from '../../contract/wearables/series.ts'
 import { emit, eventRowOfText } from '../../delivery/events/emit.ts'

@@ -17,6 +17,7 @@ import { finishLink, withAudit } from './connect.ts'
 import * as rules from './rules.ts'
 import { linkSource } from './sources.ts'
 import * as store from './store.ts'
+import { findTokenById } from './tokens.ts'
 
 /** The user has this long to sign in at the source. */
 const FLOW_LIFETIME_MS = 10 * MINUTE
@@ -65,7 +66,7 @@ export async function finishOAuth(app: App, { state, code, error, browser }: OAu
   const flow = team_id ? await store.consumeFlow(app.db, team_id, hashSecret(state)) : undefined
   if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
     return { outcome: rules.linkFailed('invalid_token') }
-  const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id, app.wall())
+  const token = await findTokenById(app, flow.team_id, flow.link_token_id)
   const tokenError = rules.tokenFailure(token, app.wall())
   if (!token || tokenError) return { outcome: rules.linkFailed(tokenError ?? 'invalid_token') }
   const startedFrom = flow.browser_hash ? ('page' as const) : ('api' as const)
@@ -76,10 +77,9 @@ export async function finishOAuth(app: App, { state, code, error, browser }: OAu
 const isSameBrowser = ({ browser_hash }: store.Flow, browser: string | undefined) =>
   !browser_hash || (browser !== undefined && hashSecret(browser).equals(browser_hash))
 
-type Token = NonNullable<Awaited<ReturnType<typeof store.getLiveToken>>>
 type OAuthFlow = Omit<store.Flow, 'provider'> & { provider: SourceSlug }
 
-async function outcomeOf(app: App, token: Token, flow: OAuthFlow, { state, code, error }: OAuthCallback & { state: string }) {
+async function outcomeOf(app: App, token: store.LiveToken, flow: OAuthFlow, { state, code, error }: OAuthCallback & { state: string }) {
   if (error === 'access_denied') return rules.linkFailed('user_cancelled')
   if (error || !code) return rules.linkFailed('provider_api_error')
   const configured = await clientFor(app, flow.team_id, flow.provider, flow.region ?? undefined)
@@ -103,7 +103,7 @@ async function outcomeOf(app: App, token: Token, flow: OAuthFlow, { state, code,
 
 async function connect(
   app: App,
-  token: Token,
+  token: store.LiveToken,
   { provider, scopes, region }: OAuthFlow,
   client: Client,
   tokens: Tokens & { state: 'granted' },

@@ -1,6 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { hasLiveCreator } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -9,8 +8,8 @@ export type Flow = Selectable<Tables['oauth_flows']>
 
 export const insertToken = (db: Db, row: Insertable<Tables['link_tokens']>) => db.insertInto('link_tokens').values(row).execute()
 
-/** Tokens of a team whose creator is live, with the team. Deleted users and teams have none. */
-const liveTokens = (db: Db, team_id: string, now: string) =>
+/** Tokens of a team, with the team. Deleted users and teams have none. The creator may have lost access. */
+const liveTokens = (db: Db, team_id: string) =>
   db
     .selectFrom('link_tokens as token')
     .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'token.team_id').onRef('users.user_id', '=', 'token.user_id'))
@@ -20,12 +19,13 @@ const liveTokens = (db: Db, team_id: string, now: string) =>
     .where('token.team_id', '=', team_id)
     .where('users.deleted_at', 'is', null)
     .where('teams.deleted_at', 'is', null)
-    .where(hasLiveCreator(team_id, 'token.key_id', now))
 
 export type LiveToken = NonNullable<Awaited<ReturnType<typeof findToken>>>
 
-export const findToken = (db: Db, team_id: string, hash: Buffer, now: string) =>
-  liveTokens(db, team_id, now).where('token.hash', '=', hash).executeTakeFirst()
+export const findToken = (db: Db, team_id: string, hash: Buffer) =>
+  liveTokens(db, team_id).where('token.hash', '=', hash).executeTakeFirst()
+
+export const findTokenById = (db: Db, team_id: string, id: string) => liveTokens(db, team_id).where('token.id', '=', id).executeTakeFirst()
 
 const tokens = (db: Db, team_id: string, id: string) =>
   db.selectFrom('link_tokens').selectAll().where('team_id', '=', team_id).where('id', '=', id)
@@ -60,6 +60,3 @@ export const deleteExpiredFlows = (db: Db, now: string) =>
 /** Deletes expired tokens of any team. */
 export const deleteExpiredTokens = (db: Db, before: string) =>
   db.deleteFrom('link_tokens').where('expires_at', '<', before).modifyEnd(anyTeam('expired link tokens')).execute()
-
-export const getLiveToken = (db: Db, team_id: string, id: string, now: string) =>
-  liveTokens(db, team_id, now).where('token.id', '=', id).executeTakeFirst()

@@ -5,6 +5,7 @@ import type { LinkCaller, TeamCaller } from '../../platform/callers.ts'
 import { publicUrl } from '../../platform/config.ts'
 import { DAY, HOUR, later } from '../../platform/time.ts'
 import { hashSecret, LINK_TOKEN_PREFIX, newTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
+import { isCreatorLive } from '../../tenants/tokens/creators.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -49,11 +50,19 @@ export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms
 /** Returns a usable token or throws. */
 const readToken = async (app: App, secret: string) => rules.checkToken(await findToken(app, secret), app.wall())
 
-/** Finds a token in the team that its secret names. */
+/** Finds a live token in the team that its secret names. */
 export async function findToken(app: App, secret: string) {
   const team_id = teamOfSecret(secret)
-  return team_id ? store.findToken(app.db, team_id, hashSecret(secret), app.wall()) : undefined
+  return team_id ? whileCreatorLive(app, await store.findToken(app.db, team_id, hashSecret(secret))) : undefined
 }
+
+/** Finds a live token by its ID. */
+export const findTokenById = async (app: App, team_id: string, id: string) =>
+  whileCreatorLive(app, await store.findTokenById(app.db, team_id, id))
+
+/** A token ends with the key or person that created it. */
+const whileCreatorLive = async (app: App, token: store.LiveToken | undefined) =>
+  token && (await isCreatorLive(app, token.team_id, token.key_id)) ? token : undefined
 
 export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: string) {
   const token = await findToken(app, secret)

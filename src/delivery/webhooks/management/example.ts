@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { exampleOf } from '../../../contract/delivery/events.ts'
+import { exampleOf } from '../../../contract/events.ts'
 import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { policyOf } from '../../../platform/outbound/address.ts'

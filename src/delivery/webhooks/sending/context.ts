@@ -1,7 +1,7 @@
 import type { App } from '../../../platform/app.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import type { LogReader } from '../../events/read.ts'
-import type { Shares } from '../../worker/shares.ts'
+import type { Shares } from './shares.ts'
 
 /** What a worker shares with the webhooks that it delivers to. */
 export type SendingContext = {

@@ -4,7 +4,7 @@ import { AoE, billingTypes, IntegerId, labTestStatuses, sampleTypes, usStates } 
 import { Hours } from '../../../contract/labs/hours.ts'
 import { methods } from '../../../contract/labs/lifecycle.ts'
 import { setupProblem } from '../../../platform/problem.ts'
-import { isTimeZone } from '../../../tenants/users/rules.ts'
+import { isTimeZone } from '../../../platform/time.ts'
 import { type Fault, referenceFaults } from './references.ts'
 
 const Slug = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'Must be 1 to 60 lowercase letters, digits, - or _.')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ethnicities, genders, races, Text } from '../../../contract/common.ts'
 import { billingTypes, sampleTypes } from '../../../contract/labs/catalog.ts'
 import { relationships } from '../../../contract/tenants/users.ts'
-import { isTimeZone } from '../../../tenants/users/rules.ts'
+import { isTimeZone } from '../../../platform/time.ts'
 import { charsets } from '../codec/rules-charset.ts'
 
 /** The versions of HL7 that a profile can use. */

@@ -3,7 +3,7 @@ import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { ImportOrder } from '../../../contract/labs/new-order.ts'
 import { type App, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { loadPatient, recordInfo } from '../../../tenants/users/records.ts'
+import { recordInfo } from '../../../tenants/users/records.ts'
 import { zoneOf } from '../../geography/rules-zones.ts'
 import { problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
@@ -12,14 +12,14 @@ import { advanceOrder } from '../progress/advance.ts'
 import { claimSample } from '../samples.ts'
 import { storeImages } from './images-and-insurance.ts'
 import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
-import { infoOf, normalizeOrder } from './patient.ts'
+import { infoOf, loadNewPatient, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
 import { ensureLabTest, resolveTests } from './tests.ts'
 
 /** Imports an order that the lab already accepted, so its AoE answers and address are not checked again. */
 export const importOrder = (app: App, caller: TeamCaller, body: z.output<typeof ImportOrder>) =>
   inTransaction(app, async (app) => {
-    const patient = await loadPatient(app, caller.team_id, body.user_id)
+    const patient = await loadNewPatient(app, caller.team_id, body.user_id)
     const resolved = await resolveTests(app, caller, body, ['active', 'pending'])
     const normalized = normalizeOrder({ ...body, patient_address: { ...body.patient_address, phone_number: null } }, patient.info)
     const { patient_details, patient_address } = normalized

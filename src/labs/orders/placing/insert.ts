@@ -108,11 +108,8 @@ export async function searchTermsOf(
 }
 
 /** The seed makes simulations reproducible. It is a hash, so that the client_user_id does not stay in the row. */
-export const seedOf = ({ client_user_id, orders }: { client_user_id: string; orders: number | null }, test: string) =>
-  createHash('sha256')
-    .update(`${client_user_id}/${test}/${orders ?? 0}`)
-    .digest('base64url')
-    .slice(0, 22)
+export const seedOf = ({ client_user_id, orders }: { client_user_id: string; orders: number }, test: string) =>
+  createHash('sha256').update(`${client_user_id}/${test}/${orders}`).digest('base64url').slice(0, 22)
 
 export const orderReply = (app: App, order: LoadedOrder, message: string) =>
   shaped({

@@ -1,9 +1,17 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
-import type { Info } from '../../../tenants/users/records.ts'
+import type { App } from '../../../platform/app.ts'
+import { type Info, loadPatient } from '../../../tenants/users/records.ts'
 import { countryCode, stateCode } from '../../geography/rules-states.ts'
 import { normalizeIcdCodes } from '../checks/rules-billing.ts'
 import { isPersonOfRecord, recordedProxy } from '../checks/rules-patients.ts'
 import { normalizePhone } from '../checks/rules-people.ts'
+import { countOrdersOfUser } from '../store-counts.ts'
+
+/** Loads a user as the patient of a new order, whose seed depends on the number of their orders. */
+export async function loadNewPatient(app: App, team_id: string, user_id: string) {
+  const [patient, orders] = await Promise.all([loadPatient(app, team_id, user_id), countOrdersOfUser(app.db, team_id, user_id)])
+  return { ...patient, orders }
+}
 
 type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 

@@ -2,7 +2,7 @@ import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { encryptInfo, loadPatient } from '../../../tenants/users/records.ts'
+import { encryptInfo } from '../../../tenants/users/records.ts'
 import { zoneOf } from '../../geography/rules-zones.ts'
 import { resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { needsAbn } from '../checks/rules-billing.ts'
@@ -13,7 +13,7 @@ import { type OrderDocument, withoutImages } from '../encrypted-document.ts'
 import { DISPATCH_ORDERS } from '../progress/dispatch.ts'
 import { recordInsurance, storeImages } from './images-and-insurance.ts'
 import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
-import { infoOf, normalizeOrder } from './patient.ts'
+import { infoOf, loadNewPatient, normalizeOrder } from './patient.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
 import { ensureLabTest, resolveTests } from './tests.ts'
 
@@ -65,7 +65,7 @@ async function planOrder(app: App, caller: TeamCaller, body: NewOrder) {
   const tests = resolveTests(app, caller, body)
   // An unknown patient is reported first, so a rejection of the tests is handled below.
   tests.catch(() => {})
-  const patient = await loadPatient(app, caller.team_id, body.user_id)
+  const patient = await loadNewPatient(app, caller.team_id, body.user_id)
   const resolved = await tests.catch((error) => {
     throw fieldErrorsOf(app, body, patient) ?? error
   })
@@ -78,7 +78,7 @@ async function planOrder(app: App, caller: TeamCaller, body: NewOrder) {
 }
 
 /** Errors in the fields take precedence over tests that cannot be resolved. */
-function fieldErrorsOf(app: App, body: NewOrder, patient: Awaited<ReturnType<typeof loadPatient>>) {
+function fieldErrorsOf(app: App, body: NewOrder, patient: Awaited<ReturnType<typeof loadNewPatient>>) {
   const zone = zoneOf(body.patient_address, patient.team_zone)
   const findings = generalFindings(body, patientContextOf(app, patient, zone, body.collection_method ?? ''))
   return problemFrom(findings.filter(({ status }) => status === 422))

@@ -18,7 +18,7 @@ import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import { recordInsurance, storeImages } from './images-and-insurance.ts'
 import { insertOrder, newOrder, orderReply, searchTermsOf, seedOf } from './insert.ts'
-import { infoOf, normalizeOrder } from './patient.ts'
+import { infoOf, loadNewPatient, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
 import { resolveTests } from './tests.ts'
 
@@ -28,7 +28,7 @@ type Registration = z.output<typeof RegisterTestkit>
 /** Orders a kit whose patient is named later, at registration. */
 export async function createTestkitOrder(app: App, caller: TeamCaller, body: NewKit) {
   const { shipping_details, passthrough = null, activate_by = null } = body
-  const patient = await loadPatient(app, caller.team_id, body.user_id)
+  const patient = await loadNewPatient(app, caller.team_id, body.user_id)
   const { lab_test, account, lab } = await resolveTests(app, caller, { lab_test_id: body.lab_test_id, lab_account_id: body.lab_account_id })
   rules.checkKit(lab_test)
   const zone = zoneOf(shipping_details, patient.team_zone)

@@ -13,7 +13,7 @@ export const searchDispatches = (db: Db, wall: string) =>
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.dispatch_at as at', 'teams.clock_offset_ms'])
-    .where('orders.dispatch_at', '<=', latestTeamTime(wall))
+    .where('orders.dispatch_at', '<=', latestTeamTime(db.selectFrom('teams'), wall))
     .where('orders.dispatch_at', '<=', teamTime(wall))
     .orderBy('orders.dispatch_at')
     .modifyEnd(anyTeam('orders to dispatch'))
@@ -35,7 +35,7 @@ export async function findDispatchBacklog(db: Db, wall: string, limit: number) {
     select ${anyTeam('orders to dispatch')} count(*)::int as due, min(waiting.since) as oldest_at from (
       select greatest(orders.dispatch_at, orders.created_at) - teams.clock_offset_ms * interval '1 millisecond' as since
       from orders join teams on teams.id = orders.team_id
-      where orders.dispatch_at <= ${latestTeamTime(wall)} and orders.dispatch_at <= ${teamTime(wall)}
+      where orders.dispatch_at <= ${latestTeamTime(db.selectFrom('teams'), wall)} and orders.dispatch_at <= ${teamTime(wall)}
       order by orders.dispatch_at limit ${limit}
     ) waiting`.execute(db)
   return rows[0] ?? { due: 0, oldest_at: null }

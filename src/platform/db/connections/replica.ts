@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
 import { SECOND } from '../../time.ts'
 import { type Database, type Db, openDatabase } from '../open.ts'
@@ -19,20 +19,17 @@ export type Replica = {
   close(): Promise<void>
 }
 
-type Limits = { maxStalenessMs: number }
+type Options = {
+  /** Names the deployment of a database, because a wrong URL can lead to the database of another one. */
+  identity: RawBuilder<string | null>
+  maxStalenessMs: number
+}
 
 /**
  * A read replica of the database. A row on the primary holds the primary's time; the age of the copy on the replica is how far
  * it is behind. All times come from the primary and the local clock measures only durations, so clocks may differ.
- * `limits` are for tests.
  */
-export function openReplica(
-  url: string,
-  primary: Db,
-  size: number,
-  log: Logger,
-  { maxStalenessMs }: Limits = { maxStalenessMs: MAX_STALENESS_MS },
-): Replica {
+export function openReplica(url: string, primary: Db, size: number, log: Logger, { identity, maxStalenessMs }: Options): Replica {
   const database = openDatabase(url, size, log, { isReplica: true })
   let staleness = Number.POSITIVE_INFINITY
   let measuredAt = 0
@@ -43,9 +40,9 @@ export function openReplica(
 
   /** How far the replica was behind when the measurement began. */
   async function stalenessNow() {
-    const beaten = await beat(primary)
+    const beaten = await beat(primary, identity)
     firstBeat ??= beaten.ms
-    const copied = await readBeat(database.db)
+    const copied = await readBeat(database.db, identity)
     if (!copied || copied.deployment !== beaten.deployment) return Number.POSITIVE_INFINITY
     // This process may have migrated the database, so an older copy can lack tables.
     isComplete ||= copied.ms >= firstBeat
@@ -100,21 +97,22 @@ export function openReplica(
   }
 }
 
-/** The primary's time in milliseconds, and the deployment, because a wrong URL can lead to the database of another one. */
+/** The primary's time in milliseconds. */
 type Beat = { ms: number; deployment: string | null }
 
-const beatColumns = sql`extract(epoch from at)::float8 * 1000 as ms,
-  (select encode(key_check, 'hex') || ' ' || extract(epoch from created_at) from deployment) as deployment`
+const beatColumns = (identity: RawBuilder<string | null>) => sql`extract(epoch from at)::float8 * 1000 as ms, ${identity} as deployment`
+
+const unnamed = sql<null>`null`
 
 /** Writes the primary's time and returns it. */
-export async function beat(db: Db) {
+export async function beat(db: Db, identity: RawBuilder<string | null> = unnamed) {
   const { rows } = await sql<Beat>`
     insert into heartbeat (at) values (clock_timestamp()) on conflict (one) do update set at = excluded.at
-    returning ${beatColumns}`.execute(db)
+    returning ${beatColumns(identity)}`.execute(db)
   return rows[0] as Beat
 }
 
-export async function readBeat(db: Db) {
-  const { rows } = await sql<Beat>`select ${beatColumns} from heartbeat`.execute(db)
+export async function readBeat(db: Db, identity: RawBuilder<string | null> = unnamed) {
+  const { rows } = await sql<Beat>`select ${beatColumns(identity)} from heartbeat`.execute(db)
   return rows[0]
 }

@@ -15,6 +15,8 @@ export type SealedColumn = {
   in: string[]
   /** Whose key encrypts: the user's, the team's, or the user's where the row has one. */
   owner: 'user' | 'team' | 'either'
+  /** The table that has the user of the row's `order_id`, if the row does not have the user. */
+  parent?: keyof Tables
 }
 
 /** A column of a table without a team. */
@@ -31,14 +33,11 @@ const namesOf = ({ key, in: columns }: SealedColumn) =>
 
 const teamColumnOf = ({ table }: SealedColumn) => (table === 'teams' ? 'id' : 'team_id')
 
-/** Their owner is the user of the order. */
-const partsOfOrders = ['appointments', 'critical_results', 'lab_messages', 'order_images', 'result_documents', 'results']
-
-const ofOwner = ({ table, owner }: SealedColumn, { team_id, user_id }: KeyOwner) => {
+const ofOwner = ({ owner, parent }: SealedColumn, { team_id, user_id }: KeyOwner) => {
   if (owner === 'team') return sql`true`
   if (!user_id) return sql`user_id is null`
-  return partsOfOrders.includes(table)
-    ? sql`order_id in (select id from orders where team_id = ${team_id} and user_id = ${user_id})`
+  return parent
+    ? sql`order_id in (select id from ${sql.table(parent)} where team_id = ${team_id} and user_id = ${user_id})`
     : sql`user_id = ${user_id}`
 }
 

@@ -1,4 +1,4 @@
-import type { EventName } from '../../../contract/delivery/events.ts'
+import type { EventName } from '../../../contract/events.ts'
 import { type SeriesName, series } from '../../../contract/wearables/series.ts'
 import { emitRows, eventRowOfText } from '../../../delivery/events/emit.ts'
 import { splitIntoChunks } from '../../../delivery/events/rules-size.ts'

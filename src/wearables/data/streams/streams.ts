@@ -4,7 +4,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { deflateRaw, inflateRaw } from '../../../platform/sealing/deflate.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
-import { getUser, requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
+import { presentUser, requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { endBackfill } from '../backfill.ts'
 import { emitData, presentSource } from '../emit.ts'
 import { checkVersion, type IncomingPush } from '../incoming-push.ts'
@@ -50,7 +50,7 @@ export const pushStreams = (app: App, caller: TeamScope, { stage, modified_at, w
     )
     const changed = streams.filter(({ verb }) => verb)
     for (const { workout, verb } of changed) if (verb && stage === 'daily') await emitStream(app, workout, verb)
-    await deriveZones(app, caller, changed, stage)
+    await deriveZones(app, changed, stage)
     const changedWorkouts = changed.map(({ workout }) => workout)
     await recordStreams(app, changedWorkouts, stage, { window, pull })
   })
@@ -150,9 +150,9 @@ async function recordStreams(
 type ChangedStream = { workout: Workout; stream: Stream }
 
 /** Computes heart rate zones from the stream and the age, for workouts whose source sent none. */
-async function deriveZones(app: AppInTransaction, caller: TeamScope, changed: ChangedStream[], stage: StreamPush['stage']) {
+async function deriveZones(app: AppInTransaction, changed: ChangedStream[], stage: StreamPush['stage']) {
   const [first] = changed
-  const birth = first && (await birthDateOf(app, caller, first.workout))
+  const birth = first && (await birthDateOf(app, first.workout))
   const changes = changed.flatMap(({ workout, stream }) => {
     const { row, document } = workout
     const hr_zones = birth && heartZones(stream, maxHeartRate(birth, row.calendar_date))
@@ -162,11 +162,11 @@ async function deriveZones(app: AppInTransaction, caller: TeamScope, changed: Ch
   await changeDerived(app, changes, stage)
 }
 
-async function birthDateOf(app: App, caller: TeamScope, { row, key }: Workout) {
+async function birthDateOf(app: App, { row, key }: Workout) {
   const { team_id, user_id, provider } = row
   const profile = await summaries.findLatestSummary(app.db, { team_id, user_id, resource: 'profile', provider })
   const birthDate = profile && (openSummary(key, profile).fields['birth_date'] as string | null)
-  return birthDate ?? (await getUser(app, caller, user_id)).fallback_birth_date?.value
+  return birthDate ?? (await presentUser(app, await requireUser(app, team_id, user_id))).fallback_birth_date?.value
 }
 
 export async function getWorkoutStream(app: App, { team_id }: TeamCaller, workout_id: string) {

@@ -1,4 +1,4 @@
-import type { EventName } from '../../../contract/delivery/events.ts'
+import type { EventName } from '../../../contract/events.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { staleError } from '../../../platform/db/errors.ts'

@@ -1,4 +1,4 @@
-import type { Shares } from '../../../worker/shares.ts'
+import type { Shares } from '../shares.ts'
 import type { Item } from './queues.ts'
 
 /** Messages of a webhook that are queued or being sent, and their bytes. */

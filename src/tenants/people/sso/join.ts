@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import type { AppInTransaction } from '../../platform/app.ts'
-import { derive, type SealingKey } from '../../platform/sealing/seal.ts'
-import type { GroupScope, Identity, SsoFailure } from '../sso/rules.ts'
-import { emailHashes, encryptPerson, hashEmail } from './actions.ts'
-import { dummyPasswordHash } from './passwords.ts'
-import * as store from './store.ts'
+import type { AppInTransaction } from '../../../platform/app.ts'
+import { derive, type SealingKey } from '../../../platform/sealing/seal.ts'
+import { emailHashes, encryptPerson, hashEmail } from '../actions.ts'
+import { dummyPasswordHash } from '../passwords.ts'
+import * as store from '../store.ts'
+import type { GroupScope, Identity, SsoFailure } from './rules.ts'
 
 type Joined = { id: string; change?: 'createSsoMember' | 'updateSsoMember' } | { failure: SsoFailure; id?: string }
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { toSchema } from '../json-schema.ts'
-import { labEvents } from '../labs/lab-events.ts'
-import { auditEvents } from '../tenants/audit-events.ts'
-import { userEvents } from '../tenants/user-events.ts'
-import { dataEvents } from '../wearables/data-events.ts'
-import { providerEvents } from '../wearables/provider-events.ts'
-import { deliveryEvents } from './delivery-events.ts'
-import { EventEnvelope, type EventType, exampleValues } from './event.ts'
+import { deliveryEvents } from './delivery/delivery-events.ts'
+import { EventEnvelope, type EventType, exampleValues } from './delivery/event.ts'
+import { toSchema } from './json-schema.ts'
+import { labEvents } from './labs/lab-events.ts'
+import { auditEvents } from './tenants/audit-events.ts'
+import { userEvents } from './tenants/user-events.ts'
+import { dataEvents } from './wearables/data-events.ts'
+import { providerEvents } from './wearables/provider-events.ts'
 
 /** The event catalog. */
 export const eventTypes = { ...userEvents, ...labEvents, ...providerEvents, ...deliveryEvents, ...auditEvents, ...dataEvents }

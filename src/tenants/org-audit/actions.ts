@@ -1,20 +1,20 @@
 import { type App, inTransaction } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
-import { type Page, pageAfter, pageOf } from '../../platform/paging.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
+import { decryptReason } from '../audit/actions.ts'
+import { acknowledgeBreak, listStillOpen } from '../audit/breaks.ts'
+import { type AuditFilter, listNewest } from '../audit/newest.ts'
+import { DEPLOYMENT_CHAIN } from '../audit/rules.ts'
+import { verifyAudit } from '../audit/verification.ts'
+import type { ReportedBreak, Verification } from '../audit/verify.ts'
 import { findPersonName } from '../people/actions.ts'
 import { listErasedTeamIds, listTeamIds } from '../teams/actions.ts'
 import { visibleTeams } from '../teams/rules.ts'
-import { decryptReason } from './actions.ts'
-import { acknowledgeBreak, listStillOpen } from './breaks.ts'
-import { DEPLOYMENT_CHAIN } from './rules.ts'
-import * as store from './store.ts'
-import { verifyAudit } from './verification.ts'
-import type { ReportedBreak, Verification } from './verify.ts'
 
-type Query = Omit<store.AuditFilter, 'org_id'> & {
+type Query = Omit<AuditFilter, 'org_id'> & {
   team_id?: string | null | undefined
   limit: number
   next_cursor?: string | null | undefined
@@ -43,16 +43,6 @@ async function visibleChains(app: App, caller: ManagementCaller, team_id: string
   const team_ids = visibleTeams(caller, team_id)
   const chain_ids = await listTeamIds(app, { ...caller, team_ids })
   return team_ids ? chain_ids : [caller.org_id, ...chain_ids]
-}
-
-const CHAINS_AT_ONCE = 100
-
-/** Reads many chains in several statements, because each adds to the size of its statement. */
-async function listNewest(app: App, chain_ids: string[], filter: store.AuditFilter, page: Page) {
-  const found = []
-  for (let i = 0; i < chain_ids.length; i += CHAINS_AT_ONCE)
-    found.push(...(await store.listRows(app.db, chain_ids.slice(i, i + CHAINS_AT_ONCE), filter, page)))
-  return found.sort((a, b) => b.id.localeCompare(a.id)).slice(0, page.limit + 1)
 }
 
 async function loadActorNames(app: App, ids: string[]) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { eventTypes } from '../../contract/delivery/events.ts'
-import { isPersonal, type Mark, markOf, unwrap } from '../../contract/personal.ts'
-import { invalid } from '../../platform/problem.ts'
+import { eventTypes } from '../../../contract/events.ts'
+import { isPersonal, type Mark, markOf, unwrap } from '../../../contract/personal.ts'
+import { invalid } from '../../../platform/problem.ts'
 
 const DOTS = '•••'
 

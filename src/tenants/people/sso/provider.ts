@@ -1,8 +1,8 @@
 import type { Configuration } from 'openid-client'
-import type { App } from '../../platform/app.ts'
-import { declareCache } from '../../platform/caches.ts'
-import { type Config, publicUrl } from '../../platform/config.ts'
-import { HOUR } from '../../platform/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { declareCache } from '../../../platform/caches.ts'
+import { type Config, publicUrl } from '../../../platform/config.ts'
+import { HOUR } from '../../../platform/time.ts'
 import { identityOf, isIssued, joinClaims } from './rules.ts'
 
 /** Secrets of one sign-in, which stay with the browser that started it. */

@@ -1,5 +1,5 @@
-import { type PersonRole, personRoles } from '../../contract/common.ts'
-import type { RoleMapping } from '../../platform/config.ts'
+import { type PersonRole, personRoles } from '../../../contract/common.ts'
+import type { RoleMapping } from '../../../platform/config.ts'
 
 export type GroupScope = { role: PersonRole; every_team: boolean; team_ids: string[] }
 

@@ -1,6 +1,6 @@
-import { type Config, publicUrl } from '../../platform/config.ts'
-import { invalid, problem } from '../../platform/problem.ts'
-import { DAY, MINUTE } from '../../platform/time.ts'
+import { type Config, publicUrl } from '../../../platform/config.ts'
+import { invalid, problem } from '../../../platform/problem.ts'
+import { DAY, MINUTE } from '../../../platform/time.ts'
 
 export const SESSION_PREFIX = 'cs_'
 

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
-import type { App } from '../../platform/app.ts'
-import { tooMany } from '../../platform/problem.ts'
-import { derive } from '../../platform/sealing/seal.ts'
-import { later, MINUTE, secondsUntil } from '../../platform/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { tooMany } from '../../../platform/problem.ts'
+import { derive } from '../../../platform/sealing/seal.ts'
+import { later, MINUTE, secondsUntil } from '../../../platform/time.ts'
 import * as store from './store.ts'
 
 export const WINDOW_MS = 15 * MINUTE

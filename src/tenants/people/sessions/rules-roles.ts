@@ -1,6 +1,6 @@
-import type { Row } from '../../contract/endpoint.ts'
-import type { Capability, ConsoleRole } from '../../contract/tenants/sessions.ts'
-import { problem } from '../../platform/problem.ts'
+import type { Row } from '../../../contract/endpoint.ts'
+import type { Capability, ConsoleRole } from '../../../contract/tenants/sessions.ts'
+import { problem } from '../../../platform/problem.ts'
 
 const readCapabilities = ['data.read', 'team.read'] as const
 const changeCapabilities = ['data.read', 'data.change', 'sandbox.advance', 'critical.acknowledge', 'personal.reveal'] as const

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely'
-import type { Db } from '../../platform/db/open.ts'
-import type { Tables } from '../../platform/db/tables.ts'
+import type { Db } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
 
 export const insertSession = (db: Db, row: Insertable<Tables['console_sessions']>) =>
   db.insertInto('console_sessions').values(row).returningAll().executeTakeFirstOrThrow()

@@ -1,7 +1,7 @@
-import type { App } from '../../platform/app.ts'
-import { declareCache } from '../../platform/caches.ts'
-import { tooMany } from '../../platform/problem.ts'
-import { later, secondsUntil } from '../../platform/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { declareCache } from '../../../platform/caches.ts'
+import { tooMany } from '../../../platform/problem.ts'
+import { later, secondsUntil } from '../../../platform/time.ts'
 import { attemptKey, WINDOW_MS } from './sign-in-limiter.ts'
 import * as store from './store.ts'
 
