@@ -1,6 +1,6 @@
 import { Id, Text } from '../contract/common.ts'
 import { billingTypes, delegatedFlows, labAccountStatuses, usStates } from '../contract/labs/catalog.ts'
-import { createLabAccount, listAllLabAccounts, setLabAccountStatus } from '../labs/lab-accounts/actions.ts'
+import { createLabAccount, listAllLabAccounts, setLabAccountStatus } from '../labs/catalog/accounts/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { command, print } from './command.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { usStates } from '../../src/contract/labs/catalog.ts'
-import { allowedBilling } from '../../src/labs/lab-accounts/rules.ts'
+import { allowedBilling } from '../../src/labs/catalog/accounts/rules.ts'
 
 const lab = { name: 'Wrenfield', supported_bill_types: ['client_bill', 'patient_bill'], excluded_states: ['AK', 'HI'] }
 const served = usStates.filter((state) => state !== 'AK' && state !== 'HI')

@@ -1,5 +1,5 @@
+import { createLabAccount } from '../../src/labs/catalog/accounts/actions.ts'
 import { getLab } from '../../src/labs/catalog/markers.ts'
-import { createLabAccount } from '../../src/labs/lab-accounts/actions.ts'
 import type { App } from '../../src/platform/app.ts'
 import type { Db } from '../../src/platform/db/open.ts'
 

@@ -16,8 +16,8 @@ const tables: Record<string, string> = {
   'delivery/pipelines': 'pipelines pipeline_destinations',
   'delivery/worker': 'workers',
   'delivery/messages': 'messages message_opt_outs',
-  'labs/catalog': 'catalog labs analytes markers lab_tests team_lab_tests service_centers phlebotomy_areas zip_codes',
-  'labs/lab-accounts': 'lab_accounts lab_account_teams',
+  'labs/catalog':
+    'lab_accounts lab_account_teams catalog labs analytes markers lab_tests team_lab_tests service_centers phlebotomy_areas zip_codes',
   'labs/hl7': 'lab_messages lab_inbox lab_links',
   'labs/orders': 'orders order_events order_images lab_samples lab_fillers',
   'labs/schedule': 'calendars booked_cells shared_calendars shared_cells',

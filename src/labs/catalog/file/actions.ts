@@ -4,7 +4,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import { isUniqueViolation } from '../../../platform/db/errors.ts'
 import { setupProblem } from '../../../platform/problem.ts'
 import { putIcdCodes, putPayors } from '../../../tenants/insurance/actions.ts'
-import { putPlatformAccounts } from '../../lab-accounts/actions.ts'
+import { putPlatformAccounts } from '../accounts/actions.ts'
 import { type Catalog, readCatalog } from './file.ts'
 import * as rows from './rows.ts'
 import * as store from './store.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { allBilling } from '../../lab-accounts/rules.ts'
+import { allBilling } from '../accounts/rules.ts'
 import type { Catalog } from './file.ts'
 
 const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))

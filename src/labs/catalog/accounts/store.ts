@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely'
-import { liveTeams } from '../../platform/db/live-teams.ts'
-import type { Db } from '../../platform/db/open.ts'
-import type { Tables } from '../../platform/db/tables.ts'
+import { liveTeams } from '../../../platform/db/live-teams.ts'
+import type { Db } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
 
 /** Accounts with the live teams that they are open to, limited to `visible_team_ids` if it is set. */
 const accounts = (db: Db, visible_team_ids?: string[]) =>

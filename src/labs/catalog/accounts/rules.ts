@@ -1,5 +1,5 @@
-import { usStates } from '../../contract/labs/catalog.ts'
-import { problem, setupProblem } from '../../platform/problem.ts'
+import { usStates } from '../../../contract/labs/catalog.ts'
+import { problem, setupProblem } from '../../../platform/problem.ts'
 
 type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
 export type Lab = BillingLab & { name: string }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
-import type { ManagementCaller } from '../../platform/callers.ts'
-import { visibleTeams } from '../../tenants/teams/rules.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
+import { visibleTeams } from '../../../tenants/teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
