@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { deflateRaw, inflateRaw } from './deflate.ts'
+import { deflateRaw, inflateRaw } from '../deflate.ts'
 import { dictionary } from './dictionary.ts'
 
 /** Formats of a ciphertext whose plaintext is compressed, by its first byte. */
