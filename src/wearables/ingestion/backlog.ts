@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/open.ts'
+import { summarizeQuotas } from './applications/store.ts'
 import * as store from './store.ts'
-import { summarizeQuotas } from './store-clients.ts'
 
 /** What the clouds wait for: the feeds of each source that are due or failing, and the requests that are left. */
 export async function cloudBacklog(db: Db, now: string) {

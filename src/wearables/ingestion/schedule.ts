@@ -12,9 +12,9 @@ import type { Cloud, Feed } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../providers/oauth-client.ts'
 import { loadPreferredDays } from '../team-sources/preferences.ts'
+import * as clients from './applications/store.ts'
 import { ENROLLMENT, feedsOf } from './feeds.ts'
 import * as store from './store.ts'
-import * as clients from './store-clients.ts'
 
 /** The job that reads feeds. */
 export const PULL_FEEDS = 'pull feeds of clouds'

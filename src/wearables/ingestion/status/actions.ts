@@ -6,7 +6,7 @@ import { providerOf } from '../../../tenants/sources/actions.ts'
 import { cloudOf, cloudSlugs } from '../../providers/clouds.ts'
 import { isSetUp } from '../../providers/oauth-client.ts'
 import { listCustomSources } from '../../team-sources/credentials.ts'
-import { UNUSED } from '../store-clients.ts'
+import { UNUSED } from '../applications/store.ts'
 import * as rules from './rules.ts'
 import * as store from './store-status.ts'
 

@@ -1,7 +1,7 @@
 import { type Selectable, sql, type Updateable } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
-import type { Db } from '../../platform/db/open.ts'
-import type { Tables } from '../../platform/db/tables.ts'
+import { anyTeam } from '../../../platform/db/any-team.ts'
+import type { Db } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
 
 export type CloudClient = Selectable<Tables['cloud_clients']>
 

@@ -1,10 +1,10 @@
-import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
-import type { ManagementCaller } from '../../platform/callers.ts'
-import { cloudOf } from '../providers/clouds.ts'
-import * as credentials from '../team-sources/credentials.ts'
-import { deploymentCallbackUrl, teamCallbackUrl } from './callback.ts'
-import { changeApplication, PULL_FEEDS } from './schedule.ts'
+import type { SourceSlug } from '../../../contract/tenants/sources.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
+import { cloudOf } from '../../providers/clouds.ts'
+import * as credentials from '../../team-sources/credentials.ts'
+import { deploymentCallbackUrl, teamCallbackUrl } from '../callback.ts'
+import { changeApplication, PULL_FEEDS } from '../schedule.ts'
 
 /** Creates or updates the credentials of a team at a source. Its connections use them at once. */
 export async function putCredential(app: App, caller: ManagementCaller, wanted: Parameters<typeof credentials.putCredential>[2]) {
