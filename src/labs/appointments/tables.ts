@@ -1,0 +1,36 @@
+import type { AppointmentEventData } from '../../contract/labs/appointments.ts'
+import type { Calendar } from '../../contract/labs/calendars.ts'
+
+declare module '../../platform/db/tables.ts' {
+  interface Tables {
+    calendars: { team_id: string; code: string; calendar: Json<Calendar>; updated_at: Time }
+    appointments: {
+      team_id: string
+      id: string
+      order_id: string
+      type: string
+      provider: string
+      calendar_code: Optional<string>
+      status: string
+      start_at: Optional<Time>
+      end_at: Optional<Time>
+      iana_timezone: Optional<string>
+      due_at: Optional<Time>
+      created_at: Time
+      updated_at: Time
+      sealed: Buffer
+    }
+    appointment_events: {
+      team_id: string
+      order_id: string
+      appointment_id: string
+      id: number
+      status: string
+      data: Json<AppointmentEventData | null>
+      created_at: Time
+    }
+    booked_cells: { team_id: string; calendar_code: string; seat: number; cell_at: Time; appointment_id: string }
+    shared_calendars: { code: string; calendar: Json<Calendar>; updated_at: Time }
+    shared_cells: { calendar_code: string; seat: number; cell_at: Time; team_id: string; appointment_id: string }
+  }
+}

@@ -1,0 +1,18 @@
+export {}
+
+declare module '../../platform/db/tables.ts' {
+  interface Tables {
+    idempotency_keys: {
+      team_id: string
+      operation: string
+      key_hash: Buffer
+      fingerprint: Buffer
+      owner: string
+      leased_until: Time
+      status: Optional<number>
+      sealed: Optional<Buffer>
+      user_id: Optional<string>
+      created_at: Time
+    }
+  }
+}

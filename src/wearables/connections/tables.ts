@@ -1,0 +1,60 @@
+import type { Generated } from 'kysely'
+
+declare module '../../platform/db/tables.ts' {
+  interface Tables {
+    connections: {
+      id: string
+      team_id: string
+      user_id: string
+      provider: string
+      kind: string
+      status: Generated<string>
+      error_type: Optional<string>
+      error_message: Optional<string>
+      errored_at: Optional<Time>
+      account_hash: Optional<Buffer>
+      sealed: Buffer
+      expires_at: Optional<Time>
+      created_at: Time
+      updated_at: Time
+      renewing_until: Optional<Time>
+      ended_at: Optional<Time>
+      deregister_tries: Generated<number>
+      deregister_at: Optional<Time>
+      pull_tries: Generated<number>
+      pull_due_at: Optional<Time>
+    }
+    devices: {
+      id: string
+      team_id: string
+      user_id: string
+      provider: string
+      source_type: string
+      fingerprint: Buffer
+      sealed: Buffer
+      created_at: Time
+      updated_at: Time
+    }
+    refreshes: { team_id: string; user_id: string; id: string; at: Time }
+    bulk_ops: {
+      id: string
+      team_id: string
+      type: string
+      provider: string
+      status: Generated<string>
+      unknown: string[]
+      total: number
+      started_at: Time
+      ended_at: Optional<Time>
+    }
+    bulk_items: {
+      op_id: string
+      n: number
+      team_id: string
+      user_id: string
+      state: Generated<string>
+      sealed: Optional<Buffer>
+      claimed_until: Optional<Time>
+    }
+  }
+}
