@@ -1,5 +1,5 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { anyTeam, pruning } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
@@ -136,7 +136,7 @@ export const deleteOptOut = (db: Db, team_id: string, user_id: string) =>
 
 /** Deletes messages from before a time that are not pending. */
 export const pruneMessages = (db: Db, before: string) =>
-  sql`delete from messages where created_at < ${before} and status in ('sent', 'failed', 'canceled') ${anyTeam('expired messages')}`.execute(
+  sql`delete from messages where created_at < ${before} and status in ('sent', 'failed', 'canceled') ${pruning('expired messages')}`.execute(
     db,
   )
 

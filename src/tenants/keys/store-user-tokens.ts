@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { pruning } from '../../platform/db/any-team.ts'
 import { hasLiveCreator } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -24,4 +24,4 @@ export const findUserToken = (db: Db, team_id: string, hash: Buffer, now: string
     .executeTakeFirst()
 
 export const deleteExpiredUserTokens = (db: Db, now: string) =>
-  db.deleteFrom('user_tokens').where('expires_at', '<', now).modifyEnd(anyTeam('expired user tokens')).execute()
+  db.deleteFrom('user_tokens').where('expires_at', '<', now).modifyEnd(pruning('expired user tokens')).execute()

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../../contract/common.ts'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { anyTeam, pruning } from '../../platform/db/any-team.ts'
 import { hasLiveCreator, liveTeams } from '../../platform/db/live-teams.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
@@ -110,7 +110,7 @@ export const ensureManagementKey = (db: Db, row: ManagementKeyRow) =>
 export const insertToken = (db: Db, row: Insertable<Tables['access_tokens']>) => db.insertInto('access_tokens').values(row).execute()
 
 export const deleteExpiredTokens = (db: Db, now: string) =>
-  db.deleteFrom('access_tokens').where('expires_at', '<', now).modifyEnd(anyTeam('expired access tokens')).execute()
+  db.deleteFrom('access_tokens').where('expires_at', '<', now).modifyEnd(pruning('expired access tokens')).execute()
 
 /** Live team keys of an organization, oldest first; `team_ids` narrows the list to the teams a caller has access to. */
 export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
