@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openPdfs } from '../../src/labs/unmatched/documents.ts'
 import { openUnassignedPdfs } from '../../src/labs/unmatched/unassigned-documents.ts'
 import { rotateRoot } from '../../src/operations/rotation/root.ts'
+import { sealedColumns } from '../../src/operations/rotation/sealed-columns.ts'
 import { resealAll } from '../../src/platform/sealing/rings/reseal.ts'
 import { deriveSecret, newKey, type SealingKey, sealingKey } from '../../src/platform/sealing/seal.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
@@ -61,7 +62,9 @@ describe('replacing a key never holds the event loop, with a result of 14 MB', (
     const team = await teamSealingKey(app, team_id)
     const before = await open(team)
     const next = newKey(team.owner)
-    expect(await largestTurn(() => resealAll(app, { team_id, user_id: null }, { ...next, others: [team] }))).toBeLessThan(MAX_PART)
+    expect(await largestTurn(() => resealAll(app, sealedColumns, { team_id, user_id: null }, { ...next, others: [team] }))).toBeLessThan(
+      MAX_PART,
+    )
     expect(before?.equals((await open(next)) as Buffer)).toBe(true)
   })
 

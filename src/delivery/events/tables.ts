@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -38,3 +39,9 @@ declare module '../../platform/db/tables.ts' {
     log_erasures: { team_id: string; id: string; due_at: Time; first_xid: Optional<number> }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  // Before the log, to which rows move meanwhile.
+  { ...byId, table: 'outbox', as: 'events', key: ['seq'], owner: 'either' },
+  { ...byId, table: 'events', key: ['id', 'logged_at'], owner: 'either' },
+]

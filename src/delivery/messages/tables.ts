@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -21,3 +22,5 @@ declare module '../../platform/db/tables.ts' {
     message_opt_outs: { team_id: string; user_id: string; created_at: Time }
   }
 }
+
+export const sealed: SealedColumn[] = [{ ...byId, table: 'messages', owner: 'either' }]

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -29,3 +30,7 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'pipeline_destinations', key: ['destination'], in: ['team_id', 'destination'], owner: 'team' },
+]

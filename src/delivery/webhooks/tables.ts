@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -96,3 +97,9 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'webhooks', owner: 'team' },
+  { ...byId, table: 'attempts', key: ['webhook_id', 'at', 'id'], owner: 'either' },
+  { ...byId, table: 'inbox_messages', owner: 'either' },
+]

@@ -1,5 +1,6 @@
 import type { AppointmentEventData } from '../../contract/labs/appointments.ts'
 import type { Calendar } from '../../contract/labs/calendars.ts'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -34,3 +35,5 @@ declare module '../../platform/db/tables.ts' {
     shared_cells: { calendar_code: string; seat: number; cell_at: Time; team_id: string; appointment_id: string }
   }
 }
+
+export const sealed: SealedColumn[] = [{ ...byId, table: 'appointments', owner: 'user', through: { column: 'order_id', table: 'orders' } }]

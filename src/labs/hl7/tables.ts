@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type DeploymentColumn, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -40,3 +41,19 @@ declare module '../../platform/db/tables.ts' {
     lab_links: { lab_id: number; task: string; holder: string; held_until: Time; failed_at: Optional<Time>; error: Optional<string> }
   }
 }
+
+const order = { column: 'order_id', table: 'orders' } as const
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'lab_messages', owner: 'user', through: order },
+  { ...byId, table: 'lab_messages', column: 'answer_sealed', owner: 'user', through: order },
+]
+
+/** The purpose of the key that encrypts the inbox. */
+export const INBOX_KEY = 'messages of labs'
+const inbox = { table: 'lab_inbox', key: ['lab_id', 'control_id'], purpose: INBOX_KEY } as const
+
+export const sealedByDeployment: DeploymentColumn[] = [
+  { ...inbox, column: 'sealed' },
+  { ...inbox, column: 'answer_sealed' },
+]

@@ -1,4 +1,4 @@
-export {}
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -31,3 +31,5 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [{ ...byId, table: 'couriers', key: ['code'], in: ['code'], owner: 'team' }]

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { Method } from '../../contract/labs/lifecycle.ts'
 import type { Simulation } from '../../contract/labs/orders.ts'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -50,3 +51,15 @@ declare module '../../platform/db/tables.ts' {
     order_images: { team_id: string; order_id: string; name: string; sealed: Buffer }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'orders', owner: 'user' },
+  {
+    table: 'order_images',
+    column: 'sealed',
+    key: ['order_id', 'name'],
+    in: ['order_id', 'name'],
+    owner: 'user',
+    through: { column: 'order_id', table: 'orders' },
+  },
+]

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -19,3 +20,8 @@ declare module '../../platform/db/tables.ts' {
     parsing_files: { team_id: string; job_id: string; n: number; user_id: string; sealed: Buffer }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'parsing_jobs', owner: 'user' },
+  { ...byId, table: 'parsing_files', key: ['job_id', 'n'], in: ['job_id', 'n'], owner: 'user' },
+]

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -29,3 +30,17 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+const byVersion = {
+  column: 'sealed',
+  key: ['order_id', 'version'],
+  in: ['order_id', 'version'],
+  owner: 'user',
+  through: { column: 'order_id', table: 'orders' },
+} as const
+
+export const sealed: SealedColumn[] = [
+  { ...byVersion, table: 'results' },
+  { ...byVersion, table: 'result_documents', key: ['order_id', 'version', 'n'], in: ['order_id', 'version', 'n'] },
+  { ...byVersion, table: 'critical_results' },
+]

@@ -1,4 +1,5 @@
 import type { UnmatchedResultTestRun } from '../../contract/labs/match-review.ts'
+import { byId, type DeploymentColumn, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -45,3 +46,18 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'unmatched_results', owner: 'either' },
+  { ...byId, table: 'unmatched_results', column: 'documents_sealed', owner: 'either' },
+]
+
+/** The purpose of the key that encrypts results without a team. */
+export const UNASSIGNED_KEY = 'results without a team'
+const unassigned = { table: 'unassigned_results', key: ['id'], purpose: UNASSIGNED_KEY } as const
+
+export const sealedByDeployment: DeploymentColumn[] = [
+  { ...unassigned, column: 'sealed' },
+  { ...unassigned, column: 'documents_sealed' },
+  { ...unassigned, column: 'summary_sealed' },
+]

@@ -7,6 +7,7 @@ import * as store from '../../platform/sealing/rings/store.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { rootOf, teamSealingKey, unwrap, wrap } from '../../platform/sealing/vault.ts'
 import { DAY, MINUTE, SECOND } from '../../platform/time.ts'
+import { sealedColumns } from './sealed-columns.ts'
 
 /**
  * A process may use a key for this long after it read the row. The next key is known everywhere before it encrypts, and the one
@@ -66,11 +67,11 @@ async function continueTeam(app: App, team_id: string) {
     store.listInPhase(app.db, { team_id }, phase, seconds, BATCH_SIZE)
   for (const row of await due('prepared', SETTLE_SECONDS)) if (await change(app, row, withNextActive, 'active')) counts.keys++
   for (const row of await due('active', 0)) {
-    counts.rows += (await resealAll(app, row, await open(app, row))).resealed
+    counts.rows += (await resealAll(app, sealedColumns, row, await open(app, row))).resealed
     if (await change(app, row, (key) => key, 'resealed')) counts.keys++
   }
   for (const row of await due('resealed', KEEP_SECONDS)) {
-    const { resealed, missed } = await resealAll(app, row, await open(app, row))
+    const { resealed, missed } = await resealAll(app, sealedColumns, row, await open(app, row))
     counts.rows += resealed
     if (!resealed && !missed && (await change(app, row, withoutOthers, null))) counts.keys++
   }

@@ -8,6 +8,7 @@ import { rewrapTeamKeys } from '../../platform/sealing/vault.ts'
 import { SECOND } from '../../platform/time.ts'
 import { renewAuditMacs } from '../../tenants/audit/rotation/actions.ts'
 import { reencryptPeople } from '../../tenants/people/rotation/actions.ts'
+import { deploymentColumns } from './sealed-columns.ts'
 
 const BATCH_SIZE = 200
 const POLL_MS = SECOND / 2
@@ -36,7 +37,7 @@ export async function rotateRoot(app: App, onStep: Step, reportRoots: () => Prom
     teams: await rewrapAllTeamKeys(app),
     people: await reencryptPeople(app),
     chains: await renewAuditMacs(app),
-    lab_rows: await resealDeployment(app),
+    lab_rows: await resealDeployment(app, deploymentColumns),
   }
   await retireRoots(db, vault)
   return { version: vault.roots.at(-1)?.version ?? 0, ...counts }

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from './rings/columns.ts'
 
 declare module '../db/tables.ts' {
   interface Tables {
@@ -33,3 +34,8 @@ declare module '../db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'sealing_keys', column: 'wrapped', in: ['team_id', 'user_id', 'id'], owner: 'team' },
+  { ...byId, table: 'team_epochs', column: 'wrapped', in: ['team_id', 'id'], owner: 'team' },
+]

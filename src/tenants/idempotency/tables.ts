@@ -1,4 +1,4 @@
-export {}
+import type { SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -16,3 +16,13 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  {
+    table: 'idempotency_keys',
+    column: 'sealed',
+    key: ['operation', 'key_hash'],
+    in: ['team_id', 'operation', 'key_hash'],
+    owner: 'either',
+  },
+]

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { Plan } from '../../contract/common.ts'
 import type { RateLimit } from '../../contract/tenants/rate-limit.ts'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -35,3 +36,5 @@ declare module '../../platform/db/tables.ts' {
     erased_teams: { id: string; org_id: string; erased_at: Time }
   }
 }
+
+export const sealed: SealedColumn[] = [{ ...byId, table: 'teams', column: 'contact', owner: 'team', team: 'id' }]

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -28,3 +29,9 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'users', key: ['user_id'], in: ['user_id'], owner: 'user' },
+  { ...byId, table: 'user_info', key: ['user_id'], in: ['user_id'], owner: 'user' },
+  { ...byId, table: 'user_insurances', in: ['user_id', 'id'], owner: 'user' },
+]

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -58,3 +59,9 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'connections', owner: 'user' },
+  { ...byId, table: 'devices', owner: 'user' },
+  { ...byId, table: 'bulk_items', key: ['op_id', 'n'], in: ['op_id', 'n'], owner: 'user' },
+]

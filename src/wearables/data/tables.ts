@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -67,3 +68,15 @@ declare module '../../platform/db/tables.ts' {
     source_priorities: { team_id: string; data_type: string; provider: string; priority: number }
   }
 }
+
+export const sealed: SealedColumn[] = [
+  { ...byId, table: 'summaries', owner: 'user' },
+  { ...byId, table: 'workout_streams', key: ['workout_id'], in: ['workout_id'], owner: 'user' },
+  {
+    table: 'sample_days',
+    column: 'sealed',
+    key: ['user_id', 'resource', 'day', 'provider', 'source_type'],
+    in: ['user_id', 'resource', 'day', 'provider', 'source_type'],
+    owner: 'user',
+  },
+]

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -33,3 +34,5 @@ declare module '../../platform/db/tables.ts' {
     }
   }
 }
+
+export const sealed: SealedColumn[] = [{ ...byId, table: 'link_tokens', column: 'mfa_sealed', owner: 'user' }]

@@ -1,4 +1,4 @@
-export {}
+import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
   interface Tables {
@@ -15,3 +15,5 @@ declare module '../../platform/db/tables.ts' {
     pull_preferences: { team_id: string; provider: string; days: number; overrides: Json<Record<string, number>> }
   }
 }
+
+export const sealed: SealedColumn[] = [{ ...byId, table: 'team_credentials', owner: 'team' }]

@@ -1,27 +1,14 @@
 import type { App } from '../../app.ts'
 import { readLargeBytes } from '../../db/rows/large-bytes.ts'
 import { openLarge, sealLarge } from '../large.ts'
-import { type DeploymentPurpose, deploymentSealingKey } from '../vault.ts'
+import { deploymentSealingKey } from '../vault.ts'
+import type { DeploymentColumn } from './columns.ts'
 import * as store from './store-reseal.ts'
 
-type DeploymentColumn = store.KeyedColumn & { purpose: DeploymentPurpose }
-
-const inbox = { table: 'lab_inbox', key: ['lab_id', 'control_id'], purpose: 'messages of labs' } as const
-const unassigned = { table: 'unassigned_results', key: ['id'], purpose: 'results without a team' } as const
-
-/** Every column that a key of the deployment encrypts. A test compares the list with the schema. */
-export const deploymentColumns: DeploymentColumn[] = [
-  { ...inbox, column: 'sealed' },
-  { ...inbox, column: 'answer_sealed' },
-  { ...unassigned, column: 'sealed' },
-  { ...unassigned, column: 'documents_sealed' },
-  { ...unassigned, column: 'summary_sealed' },
-]
-
 /** Encrypts what an earlier version of the root encrypted with the current one. A row that is written meanwhile stays as it is. */
-export async function resealDeployment(app: App) {
+export async function resealDeployment(app: App, columns: DeploymentColumn[]) {
   let count = 0
-  for (const column of deploymentColumns) {
+  for (const column of columns) {
     const key = deploymentSealingKey(app, column.purpose)
     for (const row of await store.listOfOtherRoots(app.db, column, key.idBytes)) {
       const before = await readLargeBytes(app.db, column.table, row, column.column)
