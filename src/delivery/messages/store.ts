@@ -3,7 +3,6 @@ import { anyTeam, pruning } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
-import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -139,9 +138,3 @@ export const pruneMessages = (db: Db, before: string) =>
   sql`delete from messages where created_at < ${before} and status in ('sent', 'failed', 'canceled') ${pruning('expired messages')}`.execute(
     db,
   )
-
-/** Inserts rows of a team export. */
-export const inserts = {
-  messages: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('messages'), 'messages', rows),
-  message_opt_outs: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('message_opt_outs'), 'message_opt_outs', rows),
-}

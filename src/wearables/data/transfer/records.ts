@@ -1,19 +1,21 @@
-import type { App, AppInTransaction } from '../../platform/app.ts'
-import type { SealingKey } from '../../platform/sealing/seal.ts'
-import { userSealingKey } from '../../platform/sealing/vault.ts'
-import { openDay, sealDay } from '../../wearables/data/samples/days.ts'
-import type { Sample } from '../../wearables/data/samples/rules-codec.ts'
-import { pieceOf } from '../../wearables/data/samples/rules-pieces.ts'
-import { openStream, sealStream } from '../../wearables/data/streams/streams.ts'
-import { insertExportedRows } from '../../wearables/data/transfer.ts'
-import { byteaText, type IdOf, type Row, renameIdsInside } from './rules.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
+import { byteaText, type JsonRow } from '../../../platform/db/rows/json-rows.ts'
+import type { SealingKey } from '../../../platform/sealing/seal.ts'
+import { userSealingKey } from '../../../platform/sealing/vault.ts'
+import { keepUser } from '../../../tenants/users/transfer.ts'
+import type { IdOf } from '../../../tenants/users/transfer-part.ts'
+import { openDay, sealDay } from '../samples/days.ts'
+import type { Sample } from '../samples/rules-codec.ts'
+import { pieceOf } from '../samples/rules-pieces.ts'
+import { openStream, sealStream } from '../streams/streams.ts'
+import { renameIdsInside } from './referenced-ids.ts'
 import * as store from './store.ts'
 
 /** Samples and streams have their own lines, because they would make a user's line too long. */
 export type Records = {
   records_of: string
   sample_days?: (Omit<store.Day, 'sealed'> & { samples: Sample[] })[]
-  workout_streams?: (Row & { workout_id: string; stream: unknown })[]
+  workout_streams?: (JsonRow & { workout_id: string; stream: unknown })[]
 }
 
 const SAMPLES_PER_LINE = 20_000
@@ -47,8 +49,8 @@ export async function writeRecords(
   idOf: IdOf,
   { records_of, sample_days = [], workout_streams = [] }: Records,
 ) {
-  const user_id = idOf(records_of) as string
-  await store.lockUser(app.db, team_id, user_id)
+  const user_id = idOf(records_of)
+  await keepUser(app.db, team_id, user_id)
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return
   const days = sample_days.map(({ samples, ...day }) => {
@@ -56,11 +58,11 @@ export async function writeRecords(
     return { ...day, team_id, user_id, samples: samples.length, sealed: byteaText(sealed) }
   })
   const streams = workout_streams.map(({ stream, ...row }) => {
-    const workout_id = idOf(row.workout_id) as string
+    const workout_id = idOf(row.workout_id)
     return { ...row, workout_id, team_id, user_id, sealed: byteaText(sealStream(key, workout_id, JSON.stringify(stream))) }
   })
-  await insertExportedRows(app, 'sample_days', days)
-  await insertExportedRows(app, 'workout_streams', streams)
+  await store.insertDays(app.db, days)
+  await store.insertStreams(app.db, streams)
 }
 
 /** A sample may refer to a device in its extra fields. */
