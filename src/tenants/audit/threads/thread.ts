@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
-import { openDatabase } from '../../platform/db/open.ts'
-import { createLog } from '../../platform/log.ts'
-import { type Review, reviewChains } from './review/slices.ts'
-import type { AuditKeys } from './rules.ts'
-import { type VerifyOptions, verifyChains } from './verify.ts'
+import { openDatabase } from '../../../platform/db/open.ts'
+import { createLog } from '../../../platform/log.ts'
+import { type Review, reviewChains } from '../review/slices.ts'
+import type { AuditKeys } from '../rules.ts'
+import { type VerifyOptions, verifyChains } from '../verify.ts'
 
 export type AuditTask = { url: string; keys: AuditKeys } & ({ options: VerifyOptions } | { review: Review })
 

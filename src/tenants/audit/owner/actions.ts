@@ -1,7 +1,8 @@
-import pg from 'pg'
-import { setupProblem } from '../../problem.ts'
-import type { Connection } from './processes.ts'
-import { beginSchemaChange } from './schema-change.ts'
+import { isDatabaseError } from '../../../platform/db/errors.ts'
+import type { Database } from '../../../platform/db/open.ts'
+import type { Connection } from '../../../platform/db/schema/processes.ts'
+import { beginSchemaChange } from '../../../platform/db/schema/schema-change.ts'
+import { setupProblem } from '../../../platform/problem.ts'
 
 const tables = ['audit_log', 'audit_outbox', 'audit_chains']
 /** They change rows for the service, which cannot do it itself anymore. */
@@ -9,11 +10,13 @@ const functions = ['link_audit', 'reset_audit', 'checkpoint_audit']
 /** They reject updates and deletes, so their owner must not be the service either. */
 const triggerFunctions = ['audit_log_guard', 'audit_outbox_guard']
 
+type Client = Parameters<typeof beginSchemaChange>[0]
+
 /**
  * Hands the audit log to another role, so that the service's own role can read and append, and neither change rows nor disable
  * triggers. Tables that this run created for the service go to the service's role.
  */
-export async function handOverAudit(pool: pg.Pool, owner: string) {
+export async function handOverAudit({ pool }: Pick<Database, 'pool'>, owner: string) {
   const client = await pool.connect()
   try {
     await beginSchemaChange(client)
@@ -33,7 +36,7 @@ export async function handOverAudit(pool: pg.Pool, owner: string) {
     await client.query('commit')
     return service
   } catch (error) {
-    throw error instanceof pg.DatabaseError ? setupProblem(`The audit log cannot be handed to AUDIT_OWNER_ROLE: ${error.message}`) : error
+    throw isDatabaseError(error) ? setupProblem(`The audit log cannot be handed to AUDIT_OWNER_ROLE: ${error.message}`) : error
   } finally {
     // Closes the connection, which rolls back an unfinished transaction.
     client.release(true)
@@ -41,7 +44,7 @@ export async function handOverAudit(pool: pg.Pool, owner: string) {
 }
 
 /** Returns the role of the service, which owns the other tables. */
-async function checkRoles(client: pg.ClientBase, owner: string) {
+async function checkRoles(client: Client, owner: string) {
   const { rows } = await client.query<{ service: string; own: boolean; found: boolean; member: boolean }>(
     `select pg_get_userbyid(c.relowner) as service, pg_get_userbyid(c.relowner) = current_user as own, r.oid is not null as found,
        coalesce(pg_has_role(c.relowner, r.oid, 'member'), false) as member
@@ -60,7 +63,7 @@ async function checkRoles(client: pg.ClientBase, owner: string) {
 }
 
 /** An administrator who runs a migration owns what it creates. */
-async function giveToService(client: pg.ClientBase, service: string) {
+async function giveToService(client: Client, service: string) {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_class c
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_get_userbyid(c.relowner) = current_user and c.relname <> all ($1)`,
@@ -76,7 +79,7 @@ async function giveToService(client: pg.ClientBase, service: string) {
   for (const { signature } of created.rows) await run(client, `alter function ${signature} owner to %I`, service)
 }
 
-async function signaturesOf(client: pg.ClientBase, names: string[]) {
+async function signaturesOf(client: Client, names: string[]) {
   const { rows } = await client.query<{ signature: string }>(
     "select oid::regprocedure::text as signature from pg_proc where pronamespace = 'public'::regnamespace and proname = any ($1)",
     [names],
@@ -85,8 +88,8 @@ async function signaturesOf(client: pg.ClientBase, names: string[]) {
 }
 
 /** Statements about roles and tables take no parameters. */
-const run = (client: pg.ClientBase, text: string, ...names: string[]) =>
-  client.query(names.reduce((text, name) => text.replace('%I', pg.escapeIdentifier(name)), text))
+const run = (client: Client, text: string, ...names: string[]) =>
+  client.query(names.reduce((text, name) => text.replace('%I', client.escapeIdentifier(name)), text))
 
 /** Whether the role of this connection could disable the triggers of the audit log, as its owner or as a superuser. */
 export async function canDisableAuditTriggers(connection: Connection) {
