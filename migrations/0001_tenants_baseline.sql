@@ -1,7 +1,8 @@
 -- Organizations, teams, credentials, people, users, idempotency and the audit log, with the tables of the platform.
 --
 -- Every table that belongs to a team starts its primary key with team_id, so the same schema works on one server and on a
--- cluster that distributes rows by team. Tables without a team are small and the same everywhere.
+-- cluster that distributes rows by team. The comment of a table without a team says where a cluster stores it: on every server, on the
+-- coordinator, or spread by a column.
 
 -- Rejects updates, for tables whose rows never change. Replacing a key changes the ciphertext of a row, but not its content.
 create function keep_as_written() returns trigger language plpgsql as $$
@@ -21,11 +22,14 @@ exception when check_violation then
   null;
 end $$;
 
+comment on table migrations is 'on the coordinator';
+
 -- The hash of each file of SQL functions that was applied last.
 create table function_files (
   name text primary key,
   hash bytea not null
 );
+comment on table function_files is 'on the coordinator';
 
 -- Processes that use the database, each with the newest migration of its version. An incompatible migration
 -- does not run while their leases last.
@@ -36,12 +40,14 @@ create table processes (
   -- The versions of the root that the process has loaded. Null until it has loaded one.
   root_epoch integer
 );
+comment on table processes is 'on the coordinator';
 
 -- The primary's time, written every second where there is a read replica. Its copy shows how far the replica is behind.
 create table heartbeat (
   one boolean primary key default true check (one),
   at timestamptz not null
 );
+comment on table heartbeat is 'on the coordinator';
 
 -- The root secret of the deployment, in versions. Team keys are encrypted with it, and the other keys of the deployment derive
 -- from it. Each version is encrypted with the key-encryption key, which is outside of the database.
@@ -57,6 +63,7 @@ create table root_keys (
   -- Nothing that can be encrypted again uses a retired version. It still verifies the audit log.
   retired_at timestamptz
 );
+comment on table root_keys is 'on the coordinator';
 
 create table orgs (
   id uuid primary key,
@@ -65,6 +72,7 @@ create table orgs (
   expires_at timestamptz,
   created_at timestamptz not null default now()
 );
+comment on table orgs is 'on every server';
 
 create table teams (
   id uuid primary key,
@@ -98,6 +106,7 @@ create table teams (
   -- Encrypted with the team's key: notification email, brand, logo.
   contact bytea not null
 );
+comment on table teams is 'on every server';
 create unique index teams_integration on teams (org_id, integration_team_id) where deleted_at is null and integration_team_id is not null;
 create index teams_page on teams (org_id, created_on, id) where deleted_at is null;
 create index teams_to_erase on teams (erase_at) where erase_at is not null;
@@ -108,6 +117,7 @@ create table erased_teams (
   org_id uuid not null references orgs,
   erased_at timestamptz not null
 );
+comment on table erased_teams is 'on the coordinator';
 create index erased_teams_org on erased_teams (org_id);
 
 create table users (
@@ -206,6 +216,7 @@ create table payors (
   name text not null,
   aliases text[] not null default '{}'
 );
+comment on table payors is 'on every server';
 
 create table team_payors (
   team_id uuid not null references teams on delete cascade,
@@ -222,6 +233,7 @@ create table icd_codes (
   code text primary key,
   label text not null
 );
+comment on table icd_codes is 'on every server';
 
 create table management_keys (
   id uuid primary key,
@@ -240,6 +252,7 @@ create table management_keys (
   last_used_at timestamptz,
   revoked_at timestamptz
 );
+comment on table management_keys is 'on every server';
 create index management_keys_page on management_keys (org_id, created_at, id) where revoked_at is null;
 
 create table management_key_teams (
@@ -247,6 +260,7 @@ create table management_key_teams (
   team_id uuid not null references teams on delete cascade,
   primary key (key_id, team_id)
 );
+comment on table management_key_teams is 'on every server';
 create index management_key_teams_team on management_key_teams (team_id);
 
 create table team_api_keys (
@@ -274,6 +288,7 @@ create table team_api_key_hashes (
   team_id uuid not null references teams on delete cascade,
   key_id uuid not null
 );
+comment on table team_api_key_hashes is 'on every server';
 create index team_api_key_hashes_team on team_api_key_hashes (team_id);
 
 -- Access tokens, user tokens and link tokens name their team, so that it is known before the token is looked up.
@@ -332,6 +347,7 @@ create table people (
   created_on timestamptz not null,
   last_sign_in_at timestamptz
 );
+comment on table people is 'on every server';
 create unique index people_email on people (email_hash, org_id);
 create unique index people_sso on people (org_id, sso_subject) where sso_subject is not null;
 create index people_page on people (org_id, created_on, id);
@@ -341,6 +357,7 @@ create table person_teams (
   team_id uuid not null references teams on delete cascade,
   primary key (person_id, team_id)
 );
+comment on table person_teams is 'on every server';
 create index person_teams_team on person_teams (team_id);
 
 -- Codes for a person who lost the second factor. Each works once.
@@ -349,6 +366,7 @@ create table recovery_codes (
   hash bytea not null,
   primary key (person_id, hash)
 );
+comment on table recovery_codes is 'on every server';
 
 create table invitations (
   id uuid primary key,
@@ -367,6 +385,7 @@ create table invitations (
   resent_at timestamptz,
   expires_at timestamptz not null
 );
+comment on table invitations is 'on every server';
 create unique index invitations_email on invitations (org_id, email_hash);
 create index invitations_page on invitations (org_id, invited_at, id);
 
@@ -387,6 +406,7 @@ create table console_sessions (
   check (num_nonnulls(management_key_id, team_api_key_id, person_id) = 1),
   check ((team_id is null) = (team_api_key_id is null))
 );
+comment on table console_sessions is 'on the coordinator';
 create index console_sessions_ended on console_sessions (ends_at);
 create index console_sessions_person on console_sessions (person_id) where person_id is not null;
 create index console_sessions_team on console_sessions (team_id) where team_id is not null;
@@ -398,6 +418,7 @@ create table sign_in_attempts (
   count integer not null,
   since timestamptz not null
 );
+comment on table sign_in_attempts is 'on the coordinator';
 create index sign_in_attempts_age on sign_in_attempts (since);
 
 -- One row per X-Idempotency-Key. `owner` and `leased_until` belong to the request that is running. Once `status` is set, the

@@ -156,6 +156,7 @@ create table workers (
   id uuid primary key,
   leased_until timestamptz not null
 );
+comment on table workers is 'on the coordinator';
 
 -- Every attempt, with its outcome and the time of the next one. Kept as long as the events.
 create table attempts (

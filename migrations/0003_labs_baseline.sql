@@ -7,6 +7,7 @@ create table catalog (
   version text not null,
   loaded_at timestamptz not null
 );
+comment on table catalog is 'on every server';
 
 create table labs (
   id integer primary key,
@@ -30,6 +31,7 @@ create table labs (
   -- Names under which clients of the Junction API know the lab.
   aliases text[] not null default '{}'
 );
+comment on table labs is 'on every server';
 
 -- An analyte that a lab measures: one line of a result, with the parameters of simulated values.
 create table analytes (
@@ -46,6 +48,7 @@ create table analytes (
   sim jsonb,
   expected_value text
 );
+comment on table analytes is 'on every server';
 
 -- A marker that a lab sells: a biomarker or a panel.
 create table markers (
@@ -70,6 +73,7 @@ create table markers (
   expected_results text[] not null,
   unique (lab_id, provider_id)
 );
+comment on table markers is 'on every server';
 
 -- An account at a lab. The platform's own accounts have no organization. An organization's account is open to the teams it lists.
 create table lab_accounts (
@@ -86,6 +90,7 @@ create table lab_accounts (
   allowed_billing jsonb not null,
   created_at timestamptz not null
 );
+comment on table lab_accounts is 'on every server';
 create unique index lab_accounts_platform on lab_accounts (lab_id) where org_id is null;
 create index lab_accounts_org on lab_accounts (org_id) where org_id is not null;
 
@@ -94,6 +99,7 @@ create table lab_account_teams (
   team_id uuid not null references teams on delete cascade,
   primary key (lab_account_id, team_id)
 );
+comment on table lab_account_teams is 'on every server';
 create index lab_account_teams_team on lab_account_teams (team_id);
 
 -- The credential of a partner lab. It works for that lab only.
@@ -107,6 +113,7 @@ create table lab_keys (
   last_used_at timestamptz,
   revoked_at timestamptz
 );
+comment on table lab_keys is 'on every server';
 create index lab_keys_live on lab_keys (lab_id, created_at, id) where revoked_at is null;
 
 -- Lab tests of the catalog. Every team sees them.
@@ -136,6 +143,7 @@ create table lab_tests (
     case when archived_at is not null then 'inactive' when approved_at is null then 'pending_approval' else 'active' end
   ) stored
 );
+comment on table lab_tests is 'on every server';
 
 -- Lab tests that a team created, itself or by ordering a combination of markers.
 create table team_lab_tests (
@@ -167,6 +175,7 @@ create table service_centers (
   phone_number text,
   hours jsonb
 );
+comment on table service_centers is 'on every server';
 
 -- ZIP codes in which a phlebotomy service visits patients at home.
 create table phlebotomy_areas (
@@ -178,6 +187,7 @@ create table phlebotomy_areas (
   iana_timezone text not null,
   primary key (zip, provider)
 );
+comment on table phlebotomy_areas is 'on every server';
 
 -- Locations of ZIP codes that the built-in list does not have, or has wrong.
 create table zip_codes (
@@ -185,6 +195,7 @@ create table zip_codes (
   lat double precision not null,
   lng double precision not null
 );
+comment on table zip_codes is 'on every server';
 
 create table orders (
   team_id uuid not null references teams on delete cascade,
@@ -267,6 +278,7 @@ create table lab_samples (
   order_id uuid not null,
   primary key (lab_id, sample_id)
 );
+comment on table lab_samples is 'spread by sample_id';
 create index lab_samples_order on lab_samples (team_id, order_id);
 
 -- The numbers that labs gave to orders (filler order numbers), by the number of the order at the lab. A lab can use one again.
@@ -278,6 +290,7 @@ create table lab_fillers (
   order_id uuid not null,
   primary key (lab_id, filler_number, sample_id)
 );
+comment on table lab_fillers is 'spread by filler_number';
 create index lab_fillers_order on lab_fillers (team_id, order_id);
 
 -- Without a foreign key: every writer has just written the order or holds its lock, and orders are deleted before their events.
@@ -421,6 +434,7 @@ create table shared_calendars (
   calendar jsonb not null,
   updated_at timestamptz not null
 );
+comment on table shared_calendars is 'on every server';
 
 -- The time that visits of any team occupy in shared calendars. There is no reference to the appointment, because a cluster has it
 -- on another server.
@@ -432,6 +446,7 @@ create table shared_cells (
   appointment_id uuid not null,
   primary key (calendar_code, seat, cell_at)
 );
+comment on table shared_cells is 'spread by calendar_code';
 create index shared_cells_appointment on shared_cells (team_id, appointment_id);
 
 -- The physicians of a team. Their names are encrypted with the team's key.
@@ -575,6 +590,7 @@ create table lab_inbox (
   answer_sealed bytea not null,
   primary key (lab_id, control_id)
 );
+comment on table lab_inbox is 'spread by control_id';
 create index lab_inbox_pending on lab_inbox (lab_id, received_at, position) where due_at is not null;
 create index lab_inbox_received on lab_inbox (lab_id, received_at);
 create index lab_inbox_failed on lab_inbox (lab_id) where state = 'failed';
@@ -591,6 +607,7 @@ create table lab_links (
   error text,
   primary key (lab_id, task)
 );
+comment on table lab_links is 'on the coordinator';
 
 -- Results of a lab that fit no order with certainty, in the queue of the team that alone holds the lab account.
 create table unmatched_results (
@@ -645,6 +662,7 @@ create table unassigned_results (
   assigned_at timestamptz,
   assigned_team_id uuid
 );
+comment on table unassigned_results is 'on the coordinator';
 create index unassigned_results_open on unassigned_results (created_at, id) where assigned_at is null;
 
 -- Runs of the test cases for unmatched results, in the sandbox.

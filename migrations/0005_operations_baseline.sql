@@ -8,6 +8,7 @@ create table deployment (
   key_check bytea not null,
   created_at timestamptz not null default now()
 );
+comment on table deployment is 'on the coordinator';
 
 -- A record of what the erasure of each user destroyed. The MAC is over the record, with a key that the database never sees.
 create table erasures (

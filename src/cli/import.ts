@@ -2,11 +2,11 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Id } from '../contract/common.ts'
 import { requireTeam } from '../operations/transfer/read.ts'
-import type { Records } from '../operations/transfer/records.ts'
-import { lineProblem, type Row } from '../operations/transfer/rules.ts'
+import { lineProblem } from '../operations/transfer/rules.ts'
 import { type Line, type Target, writeRecordLine, writeSettings, writeTest, writeUser } from '../operations/transfer/write.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
+import type { Records } from '../wearables/data/transfer/records.ts'
 import { command, print } from './command.ts'
 import { parseLine } from './export.ts'
 import { type Progress, progress } from './progress.ts'
@@ -29,7 +29,7 @@ export const importCommand = command({
   async run({ team, file, 'new-ids': new_ids, json }) {
     const counts = await withApp(async (app) => {
       await requireTeam(app, team)
-      const counts = await readExport(app, file, { team_id: team, new_ids, own_tests: new Set() })
+      const counts = await readExport(app, file, { team_id: team, new_ids })
       return recordOperator(
         app,
         'import team',
@@ -56,7 +56,7 @@ async function readExport(app: App, path: string, target: Target) {
     if (line.lab_test) await writeTest(app, target, line, lineNumber)
     if (line.user) (await writeUser(app, target, line, lineNumber)) ? counts.written++ : counts.there++
     if (line.user) bar?.add()
-    if (line['records_of']) await writeRecordLine(app, target, line as Row & Records, lineNumber)
+    if (line['records_of']) await writeRecordLine(app, target, line as Line & Records, lineNumber)
     isComplete = line.end !== undefined
   }
   bar?.end()

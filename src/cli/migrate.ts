@@ -1,7 +1,7 @@
 import type { Database } from '../platform/db/open.ts'
-import { handOverAudit } from '../platform/db/schema/audit-owner.ts'
 import { distribute } from '../platform/db/schema/distribute.ts'
 import { migrate, pendingMigrations } from '../platform/db/schema/migrate.ts'
+import { handOverAudit } from '../tenants/audit/owner/actions.ts'
 import { command, print } from './command.ts'
 import { withDatabase } from './with-app.ts'
 
@@ -18,7 +18,7 @@ export const migrateCommand = command({
     const { ran, distributed, owner } = await withDatabase(async (database, { AUDIT_OWNER_ROLE: owner }) => {
       const ran = await migrate(database.pool)
       const distributed = distribute ? await distributeTables(database) : undefined
-      if (owner) await handOverAudit(database.pool, owner)
+      if (owner) await handOverAudit(database, owner)
       return { ran, distributed, owner }
     }, true)
     const lines = [

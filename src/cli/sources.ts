@@ -1,4 +1,4 @@
-import { deploymentSteps } from '../wearables/ingestion/credentials.ts'
+import { deploymentSteps } from '../wearables/ingestion/applications/credentials.ts'
 import { cloudSlugs } from '../wearables/providers/clouds.ts'
 import { command, print } from './command.ts'
 import { withApp } from './with-app.ts'

@@ -6,7 +6,6 @@ import { retryDeadlocks } from './db/deadlocks.ts'
 import { canStartOver, isDatabaseUnavailable } from './db/errors.ts'
 import type { Db } from './db/open.ts'
 import { type RequestRows, writeRequestRows } from './db/rows/request-rows.ts'
-import { emptyLastUses, type LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
@@ -20,7 +19,6 @@ export interface Service {
   replica?: Replica | undefined
   vault: Vault
   caches: Caches
-  lastUses: LastUses
   log: Logger
   /** Parses responses that are already in shape again, and fails if that changes one. Tests set it. */
   checksShapes: boolean
@@ -83,7 +81,7 @@ export function newService({ checksShapes = false, ...parts }: Parts): Service {
   const { wall = () => new Date().toISOString(), monotonic = () => performance.now() } = parts
   const receivers: Receivers = {}
   const wake = (type: WakeUp['type'], id: string) => void receive(receivers, { type, id })
-  return { ...parts, wall, monotonic, checksShapes, caches: new Map(), lastUses: emptyLastUses(), wake, receivers }
+  return { ...parts, wall, monotonic, checksShapes, caches: new Map(), wake, receivers }
 }
 
 /** The app of a job run, a command and everything else that is not a request. */

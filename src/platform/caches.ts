@@ -1,6 +1,6 @@
 export type Caches = Map<symbol, unknown>
 
-/** Declares a cache. Each service has its own copy, created on first use and dropped with the service. */
+/** Declares a cache, or another value in memory. Each service has its own copy, created on first use and dropped with the service. */
 export function declareCache<C>(create: () => C) {
   const name = Symbol('cache')
   return ({ caches }: { caches: Caches }): C => {

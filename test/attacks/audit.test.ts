@@ -340,7 +340,7 @@ test('a forged row of a new team is not signed when its chain is opened', async 
 
 test('a thread that verifies again and again keeps nothing of each verification', async () => {
   const { app, url, team_id } = await attacked()
-  const thread = new Worker(new URL('../../src/tenants/audit/verify-thread.ts', import.meta.url), { stderr: true })
+  const thread = new Worker(new URL('../../src/tenants/audit/threads/thread.ts', import.meta.url), { stderr: true })
   let warnings = ''
   thread.stderr.setEncoding('utf8').on('data', (text) => {
     warnings += text

@@ -161,7 +161,7 @@ describe('assay keys rotate-root', () => {
 
     const next = await replica({ database: w.url, env: fastPasswords })
     expect(await keysOfLabRows(w.url)).toEqual(
-      (['messages of labs', 'results without a team'] as const).map((purpose) => deploymentSealingKey(next.app, purpose).id).sort(),
+      ['messages of labs', 'results without a team'].map((purpose) => deploymentSealingKey(next.app, purpose).id).sort(),
     )
     const { answers } = await receiveMessage(next.app, labs.link, labs.message)
     expect(answers).toEqual(labs.answers)

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, inject, type TestContext, test } from 'vitest'
-import { delegatedFunctions, localTables, referenceTables, spreadTables } from '../../src/platform/db/schema/distribute.ts'
 import { migrate } from '../../src/platform/db/schema/migrate.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { assay } from '../cli/assay.ts'
 import { atEnd } from '../support/at-end.ts'
 import { databaseName, databaseUrl, dropDatabase, joinServers, query as queryOnce } from '../support/databases.ts'
 import { placeOrder } from '../support/orders.ts'
+import { placementsIn } from '../support/placement.ts'
 import { eventually } from '../support/process.ts'
 import { directUrl, query } from '../support/query.ts'
 import { openRelay } from '../support/relay.ts'
@@ -104,11 +104,12 @@ test('a running service moves from one server to a cluster with its data', async
   expect(distributed).toEqual(expect.arrayContaining(['orders', 'audit_log', 'audit_outbox', 'events', 'teams', 'lab_samples']))
   expect(await foreignKeys(url)).toEqual(keysBefore)
   const placed = await placedTables(url)
+  const { reference, local, spread } = await placementsIn(url)
   const namesOf = (type: string) => placed.filter((table) => table.type === type).map(({ name }) => name)
-  expect(namesOf('reference')).toEqual(referenceTables.toSorted())
-  expect(localTables).toEqual(expect.arrayContaining(namesOf('local')))
+  expect(namesOf('reference')).toEqual(reference)
+  expect(local).toEqual(expect.arrayContaining(namesOf('local')))
   for (const { name, column } of placed.filter(({ type }) => type === 'distributed'))
-    expect([name, column]).toEqual([name, spreadTables[name] ?? (name.startsWith('audit_') ? 'chain_id' : 'team_id')])
+    expect([name, column]).toEqual([name, spread[name] ?? (name.startsWith('audit_') ? 'chain_id' : 'team_id')])
   expect(placed.map(({ name }) => name)).toEqual(distributed.concat(namesOf('local')).toSorted())
 
   // The coordinator keeps no copy, because erasing a user would not reach it.
@@ -178,7 +179,7 @@ test('every server has every function, and those of a team run where the team is
   const names = "select oid::regprocedure::text as name from pg_proc where pronamespace = 'public'::regnamespace order by 1"
   const [expected, ...others] = await Promise.all(servers.map((server) => queryOnce(onServer(server, url), names)))
   for (const found of others) expect(found).toEqual(expected)
-  expect(await delegatedNames(url)).toEqual(Object.values(delegatedFunctions).flat().toSorted())
+  expect(await delegatedNames(url)).toEqual((await placementsIn(url)).delegated)
 })
 
 test('partitions of later days are distributed, and old ones are dropped on every server', async (context) => {

@@ -1,17 +1,20 @@
 import { expect, inject, test } from 'vitest'
-import { delegatedFunctions, localTables, referenceTables, spreadTables } from '../../src/platform/db/schema/distribute.ts'
 import { databaseUrl } from '../support/databases.ts'
+import { placementsIn } from '../support/placement.ts'
 import { query } from '../support/query.ts'
 
+const url = databaseUrl(inject('adminUrl'), inject('template'))
+const placed = await placementsIn(url)
+
 /** Tables that are the same for every team, or that find a team by something that is unique across teams. */
-const globalTables = new Set([...referenceTables, ...localTables, ...Object.keys(spreadTables)])
+const globalTables = new Set([...placed.reference, ...placed.local, ...Object.keys(placed.spread)])
 
 type Key = { table: string; kind: 'p' | 'u' | 'f'; columns: string[]; target: string | null; target_columns: string[] }
 
 /** Primary keys, unique constraints and indexes, and foreign keys. */
 const keys = () =>
   query<Key>(
-    databaseUrl(inject('adminUrl'), inject('template')),
+    url,
     `select c.relname as table, case when i.indisprimary then 'p' else 'u' end as kind, null as target, '{}'::text[] as target_columns,
        array(select a.attname::text from unnest(i.indkey) with ordinality k (n, at) join pg_attribute a on a.attrelid = c.oid and a.attnum = k.n order by k.at) as columns
      from pg_index i join pg_class c on c.oid = i.indrelid
@@ -28,28 +31,32 @@ const isTeamColumn = (column: string | undefined) => column === 'team_id' || col
 test('every table without a team says where a cluster stores it', async () => {
   const primary = (await keys()).filter(({ kind }) => kind === 'p')
   const withoutTeam = primary.filter(({ columns }) => !isTeamColumn(columns[0])).map(({ table }) => table)
-  expect(withoutTeam.sort()).toEqual([...referenceTables, ...localTables, ...Object.keys(spreadTables)].sort())
-  for (const [table, column] of Object.entries(spreadTables)) expect(primary.find((key) => key.table === table)?.columns).toContain(column)
+  expect(withoutTeam.sort()).toEqual([...globalTables].sort())
+  for (const [table, column] of Object.entries(placed.spread)) expect(primary.find((key) => key.table === table)?.columns).toContain(column)
 })
 
 test('no table of a team refers to one that stays on the coordinator', async () => {
   const wrong = (await keys()).filter(
-    ({ kind, table, target }) => kind === 'f' && localTables.includes(target as string) && !localTables.includes(table),
+    ({ kind, table, target }) => kind === 'f' && placed.local.includes(target as string) && !placed.local.includes(table),
   )
   expect(wrong).toEqual([])
 })
 
 test('every delegated function exists once, and the team or the audit chain is its first argument', async () => {
   const found = await query<{ name: string; argument: string; type: string }>(
-    databaseUrl(inject('adminUrl'), inject('template')),
+    url,
     `select proname as name, proargnames[1] as argument, proargtypes[0]::regtype::text as type from pg_proc
      where pronamespace = 'public'::regnamespace and proname = any ($1) order by proname`,
-    [Object.values(delegatedFunctions).flat()],
+    [placed.delegated],
   )
-  const expected = Object.entries(delegatedFunctions).flatMap(([table, names]) =>
-    names.map((name) => ({ name, argument: table === 'audit_log' ? 'chain_id' : 'team_id', type: 'uuid' })),
-  )
-  expect(found).toEqual(expected.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
+  const expected = placed.delegated.map((name) => ({ name, argument: name.endsWith('_audit') ? 'chain_id' : 'team_id', type: 'uuid' }))
+  expect(found).toEqual(expected)
+  expect(placed.delegated).toContain('place_orders')
+})
+
+test('a comment in the schema says where a cluster stores a table or runs a function', () => {
+  const known = /^(on every server|on the coordinator|spread by \w+|on the server of its first argument)$/
+  expect(placed.comments.filter((comment) => !known.test(comment))).toEqual([])
 })
 
 test('every key of a team’s table begins with the team', async () => {
@@ -83,7 +90,7 @@ test('a global table never refers to a table of a team', async () => {
 const tables = async () =>
   (
     await query<{ name: string }>(
-      databaseUrl(inject('adminUrl'), inject('template')),
+      url,
       "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition",
     )
   ).map(({ name }) => name)

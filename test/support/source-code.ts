@@ -106,6 +106,17 @@ function computedPartsOf(node: Node): Node[] {
   return [node['left'] as Node, node['right'] as Node].flatMap((side) => (textOf(side) === undefined ? [side] : computedPartsOf(side)))
 }
 
+/** The names of the members that a file gives to the interface, also by augmenting another module. */
+export function membersOf(program: Node, name: string): string[] {
+  const members: string[] = []
+  walk(program, (node) => {
+    if (node.type !== 'TSInterfaceDeclaration' || (node['id'] as { name?: string }).name !== name) return undefined
+    for (const { key } of (node['body'] as { body: { key: { name: string } }[] }).body) members.push(key.name)
+    return true
+  })
+  return members
+}
+
 type Declared = { name: string; text: string | undefined; options: string[] }
 
 /** The statements that a file declares with a name, a text and literal options, such as `hot: 'write'`. */

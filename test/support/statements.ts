@@ -1,6 +1,5 @@
-import { prunings } from '../../src/platform/db/any-team.ts'
 import { query } from './databases.ts'
-import { isPlainRead, type TeamColumns, tablesWithoutTeam, undistributable } from './team-scope.ts'
+import { isPlainDelete, isPlainRead, type TeamColumns, tablesWithoutTeam, undistributable } from './team-scope.ts'
 import { asTestRole, TEST_PURPOSE, TEST_ROLE } from './test-role.ts'
 
 /** A run with this variable does not check that statements name their team. */
@@ -36,8 +35,7 @@ export async function collectStatements(url: string) {
 }
 
 /** A finder only reads, and each team's work is then done by statements of that team. Old rows are deleted at once. */
-const isAllowedForAnyTeam = (statement: string, purpose: string) =>
-  isPlainRead(statement) || (prunings as readonly string[]).includes(purpose)
+const isAllowedForAnyTeam = (statement: string, kind: string) => (kind === 'pruning' ? isPlainDelete(statement) : isPlainRead(statement))
 
 /** The statements that leave out the team of a table, or that a distributed table does not support. */
 export async function wrongStatements(url: string, statements: string[]) {
@@ -47,21 +45,17 @@ export async function wrongStatements(url: string, statements: string[]) {
     if (refused.length) return [`${refused.join(', ')}: ${statement.slice(0, 300)}`]
     const tables = tablesWithoutTeam(statement, columns)
     if (!tables.length) return []
-    const purpose = purposeOf(statement)
-    if (purpose === undefined) return [`no team of ${tables.join(', ')}: ${statement.slice(0, 300)}`]
-    return purpose === TEST_PURPOSE || isAllowedForAnyTeam(statement, purpose)
+    const [, kind, purpose] = mark.exec(statement) ?? []
+    if (!kind) return [`no team of ${tables.join(', ')}: ${statement.slice(0, 300)}`]
+    return purpose === TEST_PURPOSE || isAllowedForAnyTeam(statement, kind)
       ? []
-      : [`${purpose}: only reads without locks may be of any team`]
+      : [`${kind}: ${purpose}: only reads without locks may be of any team, and only deletes may prune`]
   })
   return [...new Set(problems)]
 }
 
-const MARK = '/* any team: '
-
-function purposeOf(statement: string) {
-  const start = statement.indexOf(MARK)
-  return start < 0 ? undefined : statement.slice(start + MARK.length, statement.indexOf(' */', start))
-}
+/** The marks of `anyTeam` and `pruning`. */
+const mark = /\/\* (any team|pruning): (.*?) \*\//
 
 /** The tables of a team: those whose primary key begins with the team, and their partitions. */
 async function teamColumns(url: string): Promise<TeamColumns> {

@@ -1,42 +1,10 @@
-/** The tables of each feature. Only the feature's files write them, its SQL functions included. */
-const tables: Record<string, string> = {
-  'platform/db': 'migrations function_files heartbeat processes',
-  'platform/sealing': 'sealing_keys root_keys team_epochs',
-  'tenants/teams': 'orgs teams erased_teams',
-  'tenants/keys': 'management_keys management_key_teams team_api_keys team_api_key_hashes lab_keys',
-  'tenants/rates': 'rate_buckets',
-  'tenants/people': 'people person_teams recovery_codes invitations console_sessions sign_in_attempts',
-  'tenants/tokens': 'access_tokens user_tokens',
-  'tenants/users': 'users user_info user_insurances',
-  'tenants/insurance': 'payors team_payors icd_codes',
-  'tenants/idempotency': 'idempotency_keys',
-  'tenants/audit': 'audit_log audit_outbox audit_chains audit_breaks audit_verified audit_reviews',
-  'delivery/events': 'outbox events event_logs log_erasures',
-  'delivery/webhooks': 'webhooks webhook_cursors webhook_filters parked parked_messages attempts webhook_jobs inbox_messages',
-  'delivery/pipelines': 'pipelines pipeline_destinations',
-  'delivery/worker': 'workers',
-  'delivery/messages': 'messages message_opt_outs',
-  'labs/catalog':
-    'lab_accounts lab_account_teams catalog labs analytes markers lab_tests team_lab_tests service_centers phlebotomy_areas zip_codes',
-  'labs/hl7': 'lab_messages lab_inbox lab_links',
-  'labs/orders': 'orders order_events order_images lab_samples lab_fillers',
-  'labs/schedule': 'calendars booked_cells shared_calendars shared_cells',
-  'labs/appointments': 'appointments appointment_events',
-  'labs/kits': 'couriers parcels kit_limits kits',
-  'labs/physicians': 'physicians',
-  'labs/communication': 'communication_settings',
-  'labs/results': 'results result_documents critical_results',
-  'labs/unmatched': 'unmatched_results unassigned_results unmatched_result_tests',
-  'labs/report-parser': 'parsing_jobs parsing_files parsing_shares',
-  'wearables/connections': 'connections devices refreshes',
-  'wearables/bulk': 'bulk_ops bulk_items',
-  'wearables/ingestion': 'pull_jobs cloud_changes cloud_clients',
-  'wearables/link': 'link_tokens oauth_flows',
-  'wearables/team-sources': 'team_credentials scope_requirements pull_preferences',
-  'wearables/data': 'sample_days summaries deleted_summaries workout_streams resource_states historical_pulls source_priorities',
-  'operations/deployment': 'deployment',
-  'operations/user-deletion': 'erasures',
-}
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { membersOf, parse } from './source-code.ts'
+
+const root = new URL('../../src/', import.meta.url).pathname
+
+const tablesIn = (file: string) => membersOf(parse(file, readFileSync(join(root, file), 'utf8')), 'Tables')
 
 /** The SQL functions that migrations define, because tables need them. The others belong to the feature whose `functions.sql` defines them. */
 const schemaFunctions: Record<string, string> = {
@@ -44,18 +12,22 @@ const schemaFunctions: Record<string, string> = {
   'tenants/audit': 'audit_log_guard audit_outbox_guard',
 }
 
-function ownersIn(owned: Record<string, string>) {
+function ownersIn(owned: [feature: string, names: string[]][]) {
   const owners = new Map<string, string>()
-  for (const [feature, names] of Object.entries(owned))
-    for (const name of names.split(' ')) {
+  for (const [feature, names] of owned)
+    for (const name of names) {
       if (owners.has(name)) throw new Error(`${name} has two owners: ${owners.get(name)} and ${feature}`)
       owners.set(name, feature)
     }
   return owners
 }
 
-export const tableOwners = ownersIn(tables)
-export const schemaFunctionOwners = ownersIn(schemaFunctions)
+/** The owner of each table: the feature whose `tables.ts` declares it. Only its files write the table, its SQL functions included. */
+export const tableOwners = ownersIn(globSync('*/*/tables.ts', { cwd: root }).map((file) => [dirname(file), tablesIn(file)]))
+export const schemaFunctionOwners = ownersIn(Object.entries(schemaFunctions).map(([feature, names]) => [feature, names.split(' ')]))
 
-/** Restoring a backup writes every table directly. Encrypting rows again with another key changes their ciphertext only. */
-export const filesOfAllTables = ['platform/db/dump.ts', 'platform/sealing/rings/store-reseal.ts']
+/**
+ * Restoring a backup writes every table directly. Encrypting rows again with another key changes their ciphertext only. An import
+ * writes the tables that their owners list in `transfer.ts`.
+ */
+export const filesOfAllTables = ['platform/db/dump.ts', 'platform/sealing/rings/store-reseal.ts', 'operations/transfer/store.ts']

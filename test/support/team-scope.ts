@@ -43,6 +43,9 @@ export function isPlainRead(text: string) {
   return !kinds.test(JSON.stringify(parseStatements(text)))
 }
 
+/** Whether a statement only deletes. */
+export const isPlainDelete = (text: string) => parseStatements(text).every(({ stmt }) => kindOf(stmt) === 'DeleteStmt')
+
 /** Expressions of a statement that a distributed table does not support: `xmin`, `ctid`, and the time inside `do update set`. */
 export function undistributable(text: string): string[] {
   const found = new Set<string>()

@@ -20,6 +20,7 @@ begin
   ) with ordinality as e (id, user_id, order_id, event_type, key, partial, at, sealed, n)
   order by e.n;
 end $$;
+comment on function append_events is 'on the server of its first argument';
 
 -- Moves committed events of a team from the outbox to its log, at most `most` of them, and returns them with the keys of their users.
 -- A worker passes its ID: it becomes the owner of a team that has none, or whose owner is not among the live workers, and moves nothing
@@ -107,6 +108,7 @@ begin
     null::timestamptz, null::uuid, null::bytea, coalesce(move_events.worker, log.owner), log.changes, null::bigint,
     oldest_xact, next_xact;
 end $$;
+comment on function move_events is 'on the server of its first argument';
 
 -- Transaction IDs of the server that has the team: of this transaction, of the oldest one that is open, and of the next one.
 create or replace function transactions_of(team_id uuid) returns table (own bigint, oldest bigint, upcoming bigint) language plpgsql as $$
@@ -116,3 +118,4 @@ begin
   upcoming := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
   return next;
 end $$;
+comment on function transactions_of is 'on the server of its first argument';

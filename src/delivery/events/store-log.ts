@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { BEGINNING, type LoggedEvent, type Position } from '../../contract/delivery/log-rows.ts'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { anyTeam, pruning } from '../../platform/db/any-team.ts'
 import { type Db, parameterList, prepareStatement, run } from '../../platform/db/open.ts'
 
 const moveStatement = prepareStatement('move_events', `select * from move_events(${parameterList(5)})`)
@@ -157,4 +157,4 @@ export const disown = (db: Db, team_id: string, worker: string) =>
 
 /** Deletes events of any team that were logged while their day had no partition of its own. */
 export const deleteFromDefault = (db: Db, before: string) =>
-  sql`delete from events_default where logged_at < ${before} ${anyTeam('expired events')}`.execute(db)
+  sql`delete from events_default where logged_at < ${before} ${pruning('expired events')}`.execute(db)

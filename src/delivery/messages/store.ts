@@ -1,9 +1,8 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { anyTeam, pruning } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
-import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -130,12 +129,6 @@ export const deleteOptOut = (db: Db, team_id: string, user_id: string) =>
 
 /** Deletes messages from before a time that are not pending. */
 export const pruneMessages = (db: Db, before: string) =>
-  sql`delete from messages where created_at < ${before} and status in ('sent', 'failed', 'canceled') ${anyTeam('expired messages')}`.execute(
+  sql`delete from messages where created_at < ${before} and status in ('sent', 'failed', 'canceled') ${pruning('expired messages')}`.execute(
     db,
   )
-
-/** Inserts rows of a team export. */
-export const inserts = {
-  messages: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('messages'), 'messages', rows),
-  message_opt_outs: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('message_opt_outs'), 'message_opt_outs', rows),
-}

@@ -1,6 +1,21 @@
-import type { AppInTransaction } from '../../platform/app.ts'
 import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
-import { inserts } from './store.ts'
+import type { Part } from '../../tenants/users/transfer-part.ts'
 
-/** Inserts rows of a team export into a table of this feature. */
-export const insertExportedRows = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)
+export const parts: Part[] = [
+  {
+    table: 'messages',
+    through: { column: 'order_id', table: 'orders' },
+    sealed: ['id'],
+    ids: ['id', 'user_id', 'order_id'],
+    order: ['id'],
+    isOfTeam: ({ user_id }) => user_id === null,
+    adapt: (rows, { isCopy }) => (isCopy ? rows.map(toLogged) : rows),
+  },
+  { table: 'message_opt_outs', ids: ['user_id'], order: ['user_id'] },
+]
+
+/** Nobody gets a message twice because their team was copied. */
+const toLogged = (message: JsonRow) =>
+  message['status'] === 'planned' || message['status'] === 'queued'
+    ? { ...message, status: 'canceled', planned_at: null, send_at: null, error: 'copied' }
+    : message

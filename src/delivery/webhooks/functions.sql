@@ -19,6 +19,7 @@ begin
   from taken t where c.team_id = take_cursors.team_id and c.webhook_id = t.webhook_id;
   return query select c.* from webhook_cursors c where c.team_id = take_cursors.team_id;
 end $$;
+comment on function take_cursors is 'on the server of its first argument';
 
 -- Records outcomes of a team: positions of cursors and jobs, attempts, and what is parked, released or retried. All cursors must have the
 -- named term and number of flushes, or nothing changes. Returns the cursors that do not, with what they have. Cursors that are gone do not count.
@@ -102,3 +103,4 @@ begin
   where a.user_id is null or a.user_id = any (known_users)
   on conflict do nothing;
 end $$;
+comment on function record_outcomes is 'on the server of its first argument';

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { pruning } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -42,4 +42,4 @@ export const deleteMessages = (db: Db, team_id: string) => db.deleteFrom('inbox_
 
 /** Deletes messages of any team received before a time. */
 export const pruneInboxes = (db: Db, before: string) =>
-  sql`delete from inbox_messages where received_at < ${before} ${anyTeam('expired inbox messages')}`.execute(db)
+  sql`delete from inbox_messages where received_at < ${before} ${pruning('expired inbox messages')}`.execute(db)

@@ -2,7 +2,6 @@ import type { Insertable, Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
-import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type AppointmentRow = NonNullable<Awaited<ReturnType<typeof findLatest>>>
@@ -115,9 +114,3 @@ export const findNextDue = (db: Db, team_id: string) =>
     .where('team_id', '=', team_id)
     .where('due_at', 'is not', null)
     .executeTakeFirst()
-
-/** Inserts rows from a team's export. */
-export const inserts = {
-  appointments: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('appointments'), 'appointments', rows),
-  appointment_events: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('appointment_events'), 'appointment_events', rows),
-}

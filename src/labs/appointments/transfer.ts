@@ -1,13 +1,31 @@
 import type { AppInTransaction } from '../../platform/app.ts'
 import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
+import type { Part } from '../../tenants/users/transfer-part.ts'
 import { claimTime, schedulerOf } from '../schedule/scheduler.ts'
 import { isActive } from './rules.ts'
-import { inserts } from './store.ts'
 
-/** Inserts rows from a team's export into a table of this feature. Active visits occupy their time. */
-export async function insertExportedRows(app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) {
-  await inserts[table](app.db, rows)
-  if (table === 'appointments') for (const row of rows as ExportedVisit[]) await occupyTime(app, row)
+export const parts: Part[] = [
+  {
+    table: 'appointments',
+    through: { column: 'order_id', table: 'orders' },
+    sealed: ['id'],
+    ids: ['id', 'order_id'],
+    order: ['created_at', 'id'],
+    // A copied order is history: its visit takes nobody's time.
+    adapt: (rows, { isCopy }) => (isCopy ? rows.map((row) => ({ ...row, due_at: null, calendar_code: null })) : rows),
+    finish: occupyTimes,
+  },
+  {
+    table: 'appointment_events',
+    through: { column: 'order_id', table: 'orders' },
+    ids: ['order_id', 'appointment_id'],
+    order: ['appointment_id', 'id'],
+  },
+]
+
+/** Active visits occupy their time. */
+async function occupyTimes(app: AppInTransaction, rows: JsonRow[]) {
+  for (const row of rows as ExportedVisit[]) await occupyTime(app, row)
 }
 
 type ExportedVisit = {

@@ -1,6 +1,5 @@
 import type { Insertable } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export const findSettings = (db: Db, team_id: string, order_id: string) =>
@@ -24,8 +23,3 @@ export const putSettings = (db: Db, row: Insertable<Tables['communication_settin
       })),
     )
     .execute()
-
-/** Inserts rows from a team's export. */
-export const inserts = {
-  communication_settings: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('communication_settings'), 'communication_settings', rows),
-}

@@ -1,6 +1,5 @@
-import type { AppInTransaction } from '../../platform/app.ts'
-import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
-import { inserts } from './store.ts'
+import type { Part } from '../../tenants/users/transfer-part.ts'
 
-/** Inserts rows from a team's export into a table of this feature. */
-export const insertExportedRows = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)
+export const parts: Part[] = [
+  { table: 'communication_settings', through: { column: 'order_id', table: 'orders' }, ids: ['order_id'], order: ['order_id'] },
+]

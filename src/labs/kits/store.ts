@@ -4,7 +4,6 @@ import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
-import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -142,9 +141,3 @@ export const findNextDue = (db: Db, team_id: string) =>
     .where('team_id', '=', team_id)
     .where('due_at', 'is not', null)
     .executeTakeFirst()
-
-/** Inserts rows from a team's export. */
-export const inserts = {
-  kits: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('kits'), 'kits', rows),
-  parcels: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('parcels'), 'parcels', rows),
-}

@@ -1,15 +1,39 @@
 import type { KitLimits } from '../../contract/labs/kits.ts'
 import { newSecret } from '../../delivery/webhooks/sign.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
-import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
+import { byteaText, type JsonRow } from '../../platform/db/rows/json-rows.ts'
+import type { Import, Part } from '../../tenants/users/transfer-part.ts'
 import { writeCourier } from './actions.ts'
 import { numberHash } from './shipments.ts'
 import * as store from './store.ts'
 import * as couriers from './store-couriers.ts'
 
-/** Inserts rows from a team's export into a table of this feature. */
-export const insertExportedRows = (app: AppInTransaction, table: keyof typeof store.inserts, rows: JsonRow[]) =>
-  store.inserts[table](app.db, rows)
+export const parts: Part[] = [
+  { table: 'kits', through: { column: 'order_id', table: 'orders' }, ids: ['order_id'], order: ['order_id'], adapt: withoutCopies },
+  {
+    table: 'parcels',
+    through: { column: 'order_id', table: 'orders' },
+    ids: ['order_id'],
+    order: ['courier', 'number_hash'],
+    drop: ['number_hash'],
+    adapt: withoutCopies,
+    rehash: rehashParcel,
+  },
+]
+
+/** A copied order is history: nobody waits for its kit. */
+function withoutCopies(rows: JsonRow[], { isCopy }: Import) {
+  return isCopy ? [] : rows
+}
+
+type Shipped = { shipment?: Record<string, unknown> | null }
+
+/** The number of a parcel is in the document of its order. */
+async function rehashParcel({ order_id, courier, direction }: JsonRow, { app, team_id, rowsOf }: Import) {
+  const document = rowsOf('orders').find(({ id }) => id === order_id)?.['sealed'] as Shipped | undefined
+  const number = String(document?.shipment?.[`${direction}_tracking_number`])
+  return { number_hash: byteaText(await numberHash(app, team_id, String(courier), number.replaceAll(/[ -]/g, '').toUpperCase())) }
+}
 
 type KitSettings = {
   kit_limits: KitLimits | null
@@ -31,12 +55,4 @@ export async function importSettings(app: AppInTransaction, team_id: string, { k
     await store.putLimits(app.db, { team_id, ...kit_limits, updated_at: app.wall() })
   for (const courier of exported)
     if (!(await couriers.findCourier(app.db, team_id, courier.code))) await writeCourier(app, team_id, courier, newSecret())
-}
-
-type Shipped = { shipment?: Record<string, unknown> | null }
-
-/** The hash of a parcel's number with the key of the team. The number is in the document of its order. */
-export async function hashOfParcel(app: App, team_id: string, { courier, direction }: JsonRow, document: Shipped | undefined) {
-  const number = document?.shipment?.[`${direction}_tracking_number`]
-  return numberHash(app, team_id, String(courier), String(number).replaceAll(/[ -]/g, '').toUpperCase())
 }

@@ -36,6 +36,7 @@ begin
   end if;
   perform append_events(place_orders.team_id, events, event_sealed);
 end $$;
+comment on function place_orders is 'on the server of its first argument';
 
 -- Writes changes of locked orders, their new order events and their events. Each `bytea[]` has the ciphertexts of the rows before it; that
 -- of an order is null if it did not change. A plan for any values would read the whole table while that is small, and keep doing so when it grows.
@@ -62,6 +63,7 @@ begin
   end if;
   perform append_events(update_orders.team_id, events, event_sealed);
 end $$;
+comment on function update_orders is 'on the server of its first argument';
 
 -- Detaches the orders of users who are being erased, and deletes the personal data in them. Returns the IDs of the orders.
 create or replace function forget_patients(team_id uuid, user_ids uuid[]) returns uuid[] language plpgsql as $$
@@ -79,3 +81,4 @@ begin
   where o.team_id = forget_patients.team_id and o.id = any (order_ids);
   return order_ids;
 end $$;
+comment on function forget_patients is 'on the server of its first argument';

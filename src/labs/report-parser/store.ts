@@ -1,7 +1,6 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
-import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import { readLargeBytes } from '../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -86,9 +85,3 @@ export const endJob = (db: Db, { team_id, id }: JobKey, leased_until: string, ch
     .where('due_at', '=', leased_until)
     .returningAll()
     .executeTakeFirst()
-
-/** Inserts rows of a team export. */
-export const inserts = {
-  parsing_jobs: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('parsing_jobs'), 'parsing_jobs', rows),
-  parsing_files: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('parsing_files'), 'parsing_files', rows),
-}

@@ -1,6 +1,27 @@
-import type { AppInTransaction } from '../../platform/app.ts'
-import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
-import { inserts } from './store-transfer.ts'
+import type { Part } from '../../tenants/users/transfer-part.ts'
 
-/** Inserts rows from a team's export into a table of this feature. */
-export const insertExportedRows = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)
+export const parts: Part[] = [
+  {
+    table: 'results',
+    through: { column: 'order_id', table: 'orders' },
+    sealed: ['order_id', 'version'],
+    ids: ['order_id'],
+    order: ['order_id', 'version'],
+  },
+  {
+    table: 'result_documents',
+    through: { column: 'order_id', table: 'orders' },
+    sealed: ['order_id', 'version', 'n'],
+    ids: ['order_id'],
+    order: ['order_id', 'version', 'n'],
+    isFile: true,
+  },
+  {
+    table: 'critical_results',
+    through: { column: 'order_id', table: 'orders' },
+    sealed: ['order_id', 'version'],
+    ids: ['order_id'],
+    order: ['order_id', 'version'],
+    adapt: (rows, { isCopy }) => (isCopy ? rows.map((row) => ({ ...row, escalate_at: null })) : rows),
+  },
+]

@@ -1,18 +1,23 @@
+import { listTeamTests } from '../../labs/catalog/transfer.ts'
 import * as kits from '../../labs/kits/transfer.ts'
 import { loadPhysicians } from '../../labs/physicians/transfer.ts'
 import { listCalendars } from '../../labs/schedule/transfer.ts'
 import type { App } from '../../platform/app.ts'
 import { deploymentName } from '../../platform/config.ts'
+import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { open, openBytes, type SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
+import { findLiveTeam } from '../../tenants/teams/actions.ts'
+import { countUsers, listUsersAfter } from '../../tenants/users/transfer.ts'
+import type { Part } from '../../tenants/users/transfer-part.ts'
+import { recordsOf } from '../../wearables/data/transfer/records.ts'
 import { parts } from './parts.ts'
-import { recordsOf } from './records.ts'
-import { associatedDataOf, type Part, type Row } from './rules.ts'
+import { associatedDataOf } from './rules.ts'
 import * as store from './store.ts'
 
 export async function requireTeam(app: App, team_id: string) {
-  const team = await store.findTeam(app.db, team_id)
+  const team = await findLiveTeam(app, team_id)
   if (!team) throw setupProblem('No such team; list the teams with: assay team')
   return team
 }
@@ -24,12 +29,12 @@ export async function headerOf(app: App, team_id: string) {
     created_at: app.wall(),
     deployment: deploymentName(app.config),
     team: { id, name },
-    users: await store.countUsers(app.db, id),
+    users: await countUsers(app.db, id),
   }
 }
 
 /** Reads the lab tests that the team created, because its orders refer to them. */
-export const testsOf = async (app: App, team_id: string) => (await store.listTeamTests(app.db, team_id)).map((lab_test) => ({ lab_test }))
+export const testsOf = async (app: App, team_id: string) => (await listTeamTests(app.db, team_id)).map((lab_test) => ({ lab_test }))
 
 /** Reads the schedule, the physicians, the couriers and the limits of kits of a team. */
 export const settingsOf = async (app: App, team_id: string) => ({
@@ -47,7 +52,7 @@ const BATCH_SIZE = 50
 export async function* usersOf(app: App, team_id: string, after?: string) {
   const teamKey = await teamSealingKey(app, team_id)
   for (let last = after; ; ) {
-    const users = await store.listUsersAfter(app.db, team_id, last, BATCH_SIZE)
+    const users = await listUsersAfter(app.db, team_id, last, BATCH_SIZE)
     for (const { user_id, key_id, wrapped, row } of users) {
       const key = unwrap(teamKey, { team_id, user_id }, { id: key_id, wrapped })
       yield {
@@ -61,35 +66,33 @@ export async function* usersOf(app: App, team_id: string, after?: string) {
   }
 }
 
-async function readParts(app: App, keys: { user: SealingKey; team: SealingKey }, { team_id, user_id }: store.Owner) {
-  const rowsByTable: Record<string, Row[]> = {}
+type Keys = { user: SealingKey; team: SealingKey }
+
+async function readParts(app: App, keys: Keys, { team_id, user_id }: { team_id: string; user_id: string }) {
+  const rowsByTable: Record<string, JsonRow[]> = {}
+  const rowsOf = (table: string) => rowsByTable[table] ?? []
   for (const part of parts) {
-    const { table, by, sealed, drop = [] } = part
-    const ids = by === 'user_id' ? [user_id] : (rowsByTable['orders'] ?? []).map(({ id }) => id as string)
+    const { table, through, sealed, drop = [] } = part
+    const ids = through ? rowsOf(through.table).map(({ id }) => id as string) : [user_id]
     const rows = ids.length ? await store.listRows(app.db, team_id, part, ids) : []
-    const open = (row: Row) => (sealed ? decryptRow(part.isOfTeam?.(row) ? keys.team : keys.user, { ...part, sealed }, row) : row)
+    const open = (row: JsonRow) => (sealed ? decryptRow(part.isOfTeam?.(row) ? keys.team : keys.user, { ...part, sealed }, row) : row)
     rowsByTable[table] = rows
-      .filter((row) => isLive(table, row, rowsByTable))
+      .filter((row) => part.isExported?.(row, rowsOf) ?? true)
       .map((row) => without(open(row), [...drop, 'terms', 'team_id']))
   }
   return rowsByTable
 }
 
-/** An ended connection stays in the table only until it is deregistered, and its feeds are never read again. */
-function isLive(table: string, { ended_at, connection_id }: Row, { connections = [] }: Record<string, Row[]>) {
-  if (table === 'connections') return ended_at === null
-  return table !== 'pull_jobs' || connections.some(({ id }) => id === connection_id)
-}
-
-const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
+const without = (row: JsonRow, names: string[]): JsonRow =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
 
 type SealedPart = Pick<Part, 'table' | 'secret' | 'isFile'> & { sealed: string[] }
 
-function decryptRow(key: SealingKey, { table, sealed: columns, secret = [], isFile }: SealedPart, row: Row): Row {
+function decryptRow(key: SealingKey, { table, sealed: columns, secret = [], isFile }: SealedPart, row: JsonRow): JsonRow {
   if (typeof row['sealed'] !== 'string') return row
   const associatedData = associatedDataOf(table, columns, row)
   const sealed = Buffer.from(row['sealed'].slice(2), 'hex')
   if (isFile) return { ...row, sealed: openBytes(key, associatedData, sealed).toString('base64') }
-  const document = open<Row>(key, associatedData, sealed)
+  const document = open<JsonRow>(key, associatedData, sealed)
   return { ...row, sealed: secret.length ? without(document, secret) : document }
 }

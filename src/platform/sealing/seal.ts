@@ -8,7 +8,7 @@ import {
   randomBytes,
   randomUUID,
 } from 'node:crypto'
-import { compress, decompress, isCompressed } from './compression.ts'
+import { compress, decompress, isCompressed } from './compression/compress.ts'
 
 /** A key and its ID, which every ciphertext authenticates. */
 export type SealingKey = {

@@ -110,14 +110,11 @@ export function orgSealingKey({ vault }: Pick<App, 'vault'>, org_id: string, sea
 const orgKeyOf = ({ version, key }: Root, org_id: string) =>
   sealingKey(version === 1 ? org_id : uuidOf(derive(key, `people of ${org_id}, ID`).subarray(0, 16)), derive(key, `people of ${org_id}`))
 
-/** What the keys of the deployment encrypt. */
-export type DeploymentPurpose = 'messages of labs' | 'results without a team'
-
 /**
- * The key for data of the deployment that belongs to no team, such as messages of labs. It derives from the current version of
- * the root, or from the one that encrypted `sealed`.
+ * The key for data of the deployment that belongs to no team. It derives from the current version of the root, or from the one that
+ * encrypted `sealed`.
  */
-export function deploymentSealingKey({ vault }: Pick<App, 'vault'>, purpose: DeploymentPurpose, sealed?: Buffer) {
+export function deploymentSealingKey({ vault }: Pick<App, 'vault'>, purpose: string, sealed?: Buffer) {
   const keyOf = ({ key }: Root) => sealingKey(uuidOf(derive(key, `${purpose}, ID`).subarray(0, 16)), derive(key, purpose))
   const id = sealed && keyIdOf(sealed)
   return vault.roots.map(keyOf).find((key) => key.id === id) ?? keyOf(currentRoot(vault.roots))

@@ -33,6 +33,7 @@ begin
   delete from audit_outbox o where o.chain_id = link_audit.chain_id and o.id = any (ids || duplicates);
   return true;
 end $$;
+comment on function link_audit is 'on the server of its first argument';
 
 -- Replaces the recorded end of a chain, or records one if there is none. Returns false if another process did it first.
 create or replace function reset_audit(chain_id uuid, from_mac bytea, seq bigint, mac bytea) returns boolean language plpgsql as $$
@@ -45,6 +46,7 @@ begin
   end if;
   return found;
 end $$;
+comment on function reset_audit is 'on the server of its first argument';
 
 -- Remembers that the end of a chain is in a checkpoint.
 create or replace function checkpoint_audit(chain_id uuid, seq bigint) returns void language plpgsql as $$
@@ -53,3 +55,4 @@ begin
   update audit_chains c set checkpoint_seq = checkpoint_audit.seq
   where c.chain_id = checkpoint_audit.chain_id and c.checkpoint_seq < checkpoint_audit.seq;
 end $$;
+comment on function checkpoint_audit is 'on the server of its first argument';

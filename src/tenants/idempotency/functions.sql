@@ -19,6 +19,7 @@ begin
       where held.team_id = claim_key.team_id and held.operation = claim_key.operation and held.key_hash = claim_key.key_hash;
   end if;
 end $$;
+comment on function claim_key is 'on the server of its first argument';
 
 -- Stores outcomes in the transaction of their actions, and fails it if another request holds one of the keys now. A plan for any values
 -- would read the whole table while that is small, and keep doing so when it grows.

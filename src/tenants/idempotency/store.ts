@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { pruning } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 
 export type Slot = { team_id: string; operation: string; key_hash: Buffer }
@@ -42,7 +42,7 @@ export async function complete(db: Db, slot: Slot, owner: string, { status, seal
 export const release = (db: Db, slot: Slot, owner: string) => sql`delete from idempotency_keys where ${ownedSlot(slot, owner)}`.execute(db)
 
 export const deleteOlderThan = (db: Db, instant: string) =>
-  db.deleteFrom('idempotency_keys').where('created_at', '<', instant).modifyEnd(anyTeam('old idempotency keys')).execute()
+  db.deleteFrom('idempotency_keys').where('created_at', '<', instant).modifyEnd(pruning('old idempotency keys')).execute()
 
 export const deleteOutcomesOf = (db: Db, team_id: string) =>
   db.deleteFrom('idempotency_keys').where('team_id', '=', team_id).where('status', 'is not', null).execute()

@@ -180,6 +180,9 @@ export async function loadContact(app: App, team_id: string) {
   return { team, contact: await decryptContact(app, team) }
 }
 
+/** A team of any organization. */
+export const findLiveTeam = ({ db }: App, team_id: string) => store.findLiveTeam(db, team_id)
+
 type TeamRow = NonNullable<Awaited<ReturnType<typeof store.findTeam>>>
 
 async function presentTeam(app: App, team: TeamRow) {

@@ -18,6 +18,9 @@ export const updateOrg = (db: Db, id: string, change: { name?: string; plan?: Pl
 export const insertTeam = (db: Db, row: Insertable<Tables['teams']>) =>
   db.insertInto('teams').values(row).returningAll().executeTakeFirstOrThrow()
 
+export const findLiveTeam = (db: Db, id: string) =>
+  db.selectFrom('teams').selectAll().where('id', '=', id).where('deleted_at', 'is', null).executeTakeFirst()
+
 const liveTeamsOf = (db: Db, org_id: string) =>
   db.selectFrom('teams').selectAll().where('org_id', '=', org_id).where('deleted_at', 'is', null)
 

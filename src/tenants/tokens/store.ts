@@ -1,5 +1,5 @@
 import { type Expression, type Insertable, sql } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { pruning } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -48,7 +48,7 @@ export const findAccessToken = (db: Db, team_id: string, hash: Buffer, now: stri
     .executeTakeFirst()
 
 export const deleteExpiredAccessTokens = (db: Db, now: string) =>
-  db.deleteFrom('access_tokens').where('expires_at', '<', now).modifyEnd(anyTeam('expired access tokens')).execute()
+  db.deleteFrom('access_tokens').where('expires_at', '<', now).modifyEnd(pruning('expired access tokens')).execute()
 
 export const insertUserToken = (db: Db, row: Insertable<Tables['user_tokens']>) => db.insertInto('user_tokens').values(row).execute()
 
@@ -69,4 +69,4 @@ export const findUserToken = (db: Db, team_id: string, hash: Buffer, now: string
     .executeTakeFirst()
 
 export const deleteExpiredUserTokens = (db: Db, now: string) =>
-  db.deleteFrom('user_tokens').where('expires_at', '<', now).modifyEnd(anyTeam('expired user tokens')).execute()
+  db.deleteFrom('user_tokens').where('expires_at', '<', now).modifyEnd(pruning('expired user tokens')).execute()

@@ -52,3 +52,4 @@ begin
   perform append_events(create_users.team_id, events, event_sealed);
   return true;
 end $$;
+comment on function create_users is 'on the server of its first argument';

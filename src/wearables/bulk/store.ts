@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { anyTeam, pruning } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -90,4 +90,4 @@ export const listOperations = (db: Db, team_id: string, page: Page) =>
 
 /** Deletes ended operations of any team. */
 export const deleteOldOperations = (db: Db, before: string) =>
-  db.deleteFrom('bulk_ops').where('ended_at', '<', before).modifyEnd(anyTeam('old bulk operations')).execute()
+  db.deleteFrom('bulk_ops').where('ended_at', '<', before).modifyEnd(pruning('old bulk operations')).execute()

@@ -46,3 +46,4 @@ begin
     perform append_events(write_pushes.team_id, events, event_sealed);
   end if;
 end $$;
+comment on function write_pushes is 'on the server of its first argument';

@@ -6,10 +6,10 @@ import { endPulls } from '../data/backfill.ts'
 import { openCloud } from '../providers/call.ts'
 import { type Cloud, type IncomingRequest, isCloudError, type Reception } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
+import { listTeams } from './applications/store.ts'
 import { applicationOf } from './callback.ts'
 import { PULL_FEEDS } from './schedule.ts'
 import * as store from './store.ts'
-import { listTeams } from './store-clients.ts'
 
 export type ReceptionResponse = { status: 200 | 201 | 204 | 401 | 404 | 503; body: object }
 

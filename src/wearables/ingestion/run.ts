@@ -13,6 +13,7 @@ import { openCloud, quotaOf } from '../providers/call.ts'
 import { type CloudRequest, cloudError, type Feed, isCloudError } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../team-sources/oauth-client.ts'
+import * as clients from './applications/store.ts'
 import { countCall, countFailure } from './counters.ts'
 import { reasonOf } from './failure-reason.ts'
 import { ENROLLMENT, feedsOf } from './feeds.ts'
@@ -21,7 +22,6 @@ import * as rules from './rules.ts'
 import { openPull } from './save.ts'
 import { openSkips } from './skips/skips.ts'
 import * as store from './store.ts'
-import * as clients from './store-clients.ts'
 
 /** Longer than one request and one write take. The lease is extended before each, and others wait for its end after a kill. */
 const LEASE_MS = 45 * SECOND

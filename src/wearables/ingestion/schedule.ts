@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { isSource, sources } from '../../contract/tenants/sources.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
-import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { openAccount } from '../connections/account.ts'
@@ -12,16 +11,12 @@ import type { Cloud, Feed } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../team-sources/oauth-client.ts'
 import { loadPreferredDays } from '../team-sources/preferences.ts'
+import * as clients from './applications/store.ts'
 import { ENROLLMENT, feedsOf } from './feeds.ts'
 import * as store from './store.ts'
-import * as clients from './store-clients.ts'
 
 /** The job that reads feeds. */
 export const PULL_FEEDS = 'pull feeds of clouds'
-
-/** Inserts feeds of a team export. */
-export const insertExportedRows = (app: AppInTransaction, table: keyof typeof store.inserts, rows: JsonRow[]) =>
-  store.inserts[table](app.db, rows)
 
 /**
  * Schedules new data and the history of a connection in the caller's transaction. Sources without an adapter have none.

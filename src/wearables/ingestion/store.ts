@@ -1,7 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
-import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type PullJob = Selectable<Tables['pull_jobs']>
@@ -221,9 +220,4 @@ export async function summarizeJobs(db: Db, now: string) {
       min(due_at) filter (where due_at <= ${now}) as oldest_due
     from pull_jobs group by provider ${anyTeam('feeds by source')}`.execute(db)
   return rows
-}
-
-/** Inserts rows of a team export. */
-export const inserts = {
-  pull_jobs: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('pull_jobs'), 'pull_jobs', rows),
 }

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
+import { pruning } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -55,8 +55,8 @@ export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
 
 /** Deletes expired flows of any team. */
 export const deleteExpiredFlows = (db: Db, now: string) =>
-  db.deleteFrom('oauth_flows').where('expires_at', '<', now).modifyEnd(anyTeam('expired OAuth flows')).execute()
+  db.deleteFrom('oauth_flows').where('expires_at', '<', now).modifyEnd(pruning('expired OAuth flows')).execute()
 
 /** Deletes expired tokens of any team. */
 export const deleteExpiredTokens = (db: Db, before: string) =>
-  db.deleteFrom('link_tokens').where('expires_at', '<', before).modifyEnd(anyTeam('expired link tokens')).execute()
+  db.deleteFrom('link_tokens').where('expires_at', '<', before).modifyEnd(pruning('expired link tokens')).execute()

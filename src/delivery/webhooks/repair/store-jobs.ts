@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { anyTeam } from '../../../platform/db/any-team.ts'
+import { anyTeam, pruning } from '../../../platform/db/any-team.ts'
 import { type Db, prepareSearch } from '../../../platform/db/open.ts'
 import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
@@ -152,4 +152,4 @@ export const recordFailure = (db: Db, { team_id, id }: JobKey, limit: number, no
 
 /** Deletes jobs of any team that ended before a time. */
 export const pruneJobs = (db: Db, before: string) =>
-  sql`delete from webhook_jobs where state <> 'running' and updated_at < ${before} ${anyTeam('ended recover and replay jobs')}`.execute(db)
+  sql`delete from webhook_jobs where state <> 'running' and updated_at < ${before} ${pruning('ended recover and replay jobs')}`.execute(db)

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import { anyTeam } from '../../../platform/db/any-team.ts'
+import { anyTeam, pruning } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Segment } from '../store-backlog.ts'
@@ -7,7 +7,7 @@ import { deleteParked } from './store-erasure.ts'
 
 /** Deletes attempts of any team that were made while their day had no partition of its own. */
 export const deleteFromDefault = (db: Db, before: string) =>
-  sql`delete from attempts_default where at < ${before} ${anyTeam('expired attempts')}`.execute(db)
+  sql`delete from attempts_default where at < ${before} ${pruning('expired attempts')}`.execute(db)
 
 /** Teams with a webhook, replay or parked message that needs an event from before a time. */
 export async function listTeamsBehind(db: Db, before: string) {

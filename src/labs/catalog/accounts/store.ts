@@ -86,3 +86,6 @@ export const upsertPlatformAccounts = (db: Db, rows: PlatformAccount[]) =>
         .doUpdateSet((eb) => ({ allowed_billing: eb.ref('excluded.allowed_billing'), account_name: eb.ref('excluded.account_name') })),
     )
     .execute()
+
+export const findExistingAccounts = async (db: Db, ids: string[]) =>
+  (await db.selectFrom('lab_accounts').select('id').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id }) => id)

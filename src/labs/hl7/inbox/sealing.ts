@@ -4,28 +4,28 @@ import { inPieces, openLarge, sealLarge } from '../../../platform/sealing/large.
 import { firstRoot } from '../../../platform/sealing/roots.ts'
 import { derive, open, seal } from '../../../platform/sealing/seal.ts'
 import { deploymentSealingKey } from '../../../platform/sealing/vault.ts'
+import { INBOX_KEY } from '../tables.ts'
 
 type Vaulted = Pick<App, 'vault'>
 type Key = { lab_id: number; control_id: string }
 
-const PURPOSE = 'messages of labs'
 const bodyData = ({ lab_id, control_id }: Key) => `lab_inbox.sealed.${lab_id}.${control_id}`
 const answerData = ({ lab_id, control_id }: Key) => `lab_inbox.answer_sealed.${lab_id}.${control_id}`
 
-export const encryptBody = (app: Vaulted, key: Key, bytes: Buffer) => sealLarge(deploymentSealingKey(app, PURPOSE), bodyData(key), bytes)
+export const encryptBody = (app: Vaulted, key: Key, bytes: Buffer) => sealLarge(deploymentSealingKey(app, INBOX_KEY), bodyData(key), bytes)
 
 export const decryptBody = (app: Vaulted, key: Key, sealed: Buffer) =>
-  openLarge(deploymentSealingKey(app, PURPOSE, sealed), bodyData(key), sealed)
+  openLarge(deploymentSealingKey(app, INBOX_KEY, sealed), bodyData(key), sealed)
 
 export const encryptAnswers = (app: Vaulted, key: Key, answers: Buffer[]) =>
   seal(
-    deploymentSealingKey(app, PURPOSE),
+    deploymentSealingKey(app, INBOX_KEY),
     answerData(key),
     answers.map((answer) => answer.toString('base64')),
   )
 
 export const decryptAnswers = (app: Vaulted, key: Key, sealed: Buffer) =>
-  open<string[]>(deploymentSealingKey(app, PURPOSE, sealed), answerData(key), sealed).map((text) => Buffer.from(text, 'base64'))
+  open<string[]>(deploymentSealingKey(app, INBOX_KEY, sealed), answerData(key), sealed).map((text) => Buffer.from(text, 'base64'))
 
 /** A keyed hash of a message without its header, whose time can differ when a lab repeats a message. It survives a new root. */
 export async function digestOf({ vault }: Vaulted, bytes: Buffer): Promise<Buffer> {

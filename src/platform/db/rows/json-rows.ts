@@ -4,6 +4,9 @@ import type { Tables } from '../tables.ts'
 /** A row as `to_jsonb` writes it. */
 export type JsonRow = Record<string, unknown>
 
+/** A bytea value in JSON, as PostgreSQL reads it. */
+export const byteaText = (bytes: Buffer) => `\\x${bytes.toString('hex')}`
+
 /** Inserts rows of `table`, which all have the columns of the first. */
 export async function insertJson<T extends keyof Tables>(into: InsertQueryBuilder<Tables, T, InsertResult>, table: T, rows: JsonRow[]) {
   const [first] = rows

@@ -4,51 +4,19 @@ import { dropForeignKeys } from '../foreign-keys.ts'
 import { localSettings } from '../local-settings.ts'
 import { beginSchemaChange } from './schema-change.ts'
 
-/** Every server has a copy of these. They are the same for every team, or find a team by a value that is unique across teams. */
-export const referenceTables = [
-  ...['orgs', 'teams', 'management_keys', 'management_key_teams', 'team_api_key_hashes', 'lab_keys'],
-  ...['people', 'person_teams', 'recovery_codes', 'invitations', 'payors', 'icd_codes'],
-  ...['catalog', 'labs', 'analytes', 'markers', 'lab_tests', 'lab_accounts', 'lab_account_teams', 'service_centers'],
-  ...['phlebotomy_areas', 'zip_codes', 'shared_calendars'],
-]
+/**
+ * Where a cluster stores a table without a team, by the comment of the table: a copy on every server, for tables that are the same
+ * for every team or find a team; on the coordinator only; or, for values that are unique across teams, spread by a column.
+ */
+const EVERY_SERVER = 'on every server'
+const COORDINATOR = 'on the coordinator'
+const SPREAD = /^spread by (\w+)$/
 
-/** Tables that stay on the coordinator. */
-export const localTables = [
-  'migrations',
-  'function_files',
-  'deployment',
-  'root_keys',
-  'heartbeat',
-  'lab_links',
-  'erased_teams',
-  'console_sessions',
-  'sign_in_attempts',
-  'workers',
-  'processes',
-  'unassigned_results',
-]
-
-/** Tables of values that are unique across teams and grow with them, with their distribution column. */
-export const spreadTables: Record<string, string> = {
-  lab_samples: 'sample_id',
-  lab_fillers: 'filler_number',
-  lab_inbox: 'control_id',
-  shared_cells: 'calendar_code',
-}
-
-/** Functions that run on the server of the team or audit chain in their first argument, by a table that they write. */
-export const delegatedFunctions = {
-  users: ['create_users'],
-  orders: ['place_orders', 'update_orders', 'forget_patients'],
-  events: ['append_events', 'move_events', 'transactions_of'],
-  webhook_cursors: ['take_cursors', 'record_outcomes'],
-  sample_days: ['write_pushes'],
-  idempotency_keys: ['claim_key'],
-  audit_log: ['link_audit', 'reset_audit', 'checkpoint_audit'],
-}
+/** The comment of a function that runs on the server of the team or audit chain in its first argument. */
+const DELEGATED = 'on the server of its first argument'
 
 /** A table with its distribution column. Null for a reference table. */
-type Table = { name: string; column: string | null }
+type Table = { name: string; column: string | null; isSpread: boolean }
 
 /** Distributes the tables over the servers of a Citus cluster, and returns those that were not distributed yet. */
 export async function distribute(client: pg.ClientBase): Promise<string[]> {
@@ -119,26 +87,29 @@ async function checkCluster(client: pg.ClientBase) {
  * shard on connections of its own, and wait there for the tables that this transaction has changed.
  */
 async function undistributedTables(client: pg.ClientBase): Promise<Table[]> {
-  const { rows } = await client.query<{ name: string; first: string }>(
-    `select c.relname as name, a.attname as first
+  const { rows } = await client.query<Placed>(
+    `select c.relname as name, a.attname as first, obj_description(c.oid, 'pg_class') as comment
      from pg_class c
      join pg_index i on i.indrelid = c.oid and i.indisprimary
      join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all ($1)
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and obj_description(c.oid, 'pg_class') is distinct from $1
        and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid and (d.partmethod <> 'n' or d.repmodel = 't'))
      order by c.relname`,
-    [localTables],
+    [COORDINATOR],
   )
-  return rows.map(({ name, first }) => ({ name, column: columnOf(name, first) }))
+  return rows.map(placementOf)
 }
 
+type Placed = { name: string; first: string; comment: string | null }
+
 /** Tables of a team are distributed by the first column of their primary key. */
-function columnOf(table: string, first: string) {
-  if (referenceTables.includes(table)) return null
-  const column = spreadTables[table] ?? first
-  if (!(table in spreadTables || ['team_id', 'chain_id'].includes(column)))
-    throw setupProblem(`The table ${table} belongs to no team, and distribute.ts does not say where it is stored.`)
-  return column
+function placementOf({ name, first, comment }: Placed): Table {
+  if (comment === EVERY_SERVER) return { name, column: null, isSpread: false }
+  const [, column] = SPREAD.exec(comment ?? '') ?? []
+  if (!column && !['team_id', 'chain_id'].includes(first))
+    throw setupProblem(`The table ${name} belongs to no team, and its comment does not say where a cluster stores it.`)
+  return { name, column: column ?? first, isSpread: column !== undefined }
 }
 
 /** The table whose shards decide where a team is. */
@@ -151,8 +122,12 @@ async function distributeTables(client: pg.ClientBase, tables: Table[]) {
     tables.map(({ name }) => name),
   )
   for (const { name } of tables.filter(({ column }) => !column)) await client.query('select create_reference_table($1::regclass)', [name])
-  for (const { name, column } of tables.filter(({ column }) => column).toSorted(firstTableFirst))
-    await client.query('select create_distributed_table($1::regclass, $2, colocate_with => $3)', [name, column, colocationOf(name)])
+  for (const table of tables.filter(({ column }) => column).toSorted(firstTableFirst))
+    await client.query('select create_distributed_table($1::regclass, $2, colocate_with => $3)', [
+      table.name,
+      table.column,
+      colocationOf(table),
+    ])
   for (const { name } of tables) await truncateOriginal(client, name)
   await createForeignKeys()
 }
@@ -168,7 +143,7 @@ async function truncateOriginal(client: pg.ClientBase, table: string) {
 
 const firstTableFirst = (a: Table, b: Table) => Number(b.name === FIRST_TABLE) - Number(a.name === FIRST_TABLE)
 
-const colocationOf = (name: string) => (name in spreadTables ? 'none' : name === FIRST_TABLE ? 'default' : FIRST_TABLE)
+const colocationOf = ({ name, isSpread }: Table) => (isSpread ? 'none' : name === FIRST_TABLE ? 'default' : FIRST_TABLE)
 
 /** Every server has every function, because functions call each other. Delegated calls run on the server that has the team's rows. */
 async function distributeFunctions(client: pg.ClientBase) {
@@ -176,15 +151,14 @@ async function distributeFunctions(client: pg.ClientBase) {
   await client.query(
     `select create_distributed_function(p.oid::regprocedure) from pg_proc p
      where p.pronamespace = 'public'::regnamespace and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-       and p.proname <> all ($1)`,
-    [Object.values(delegatedFunctions).flat()],
+       and obj_description(p.oid, 'pg_proc') is distinct from $1`,
+    [DELEGATED],
   )
-  for (const [table, names] of Object.entries(delegatedFunctions))
-    await client.query(
-      `select create_distributed_function(p.oid::regprocedure, '$1'::text, colocate_with => $1, force_delegation => true)
-       from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = any ($2)`,
-      [table, names],
-    )
+  await client.query(
+    `select create_distributed_function(p.oid::regprocedure, '$1'::text, colocate_with => $1, force_delegation => true)
+     from pg_proc p where p.pronamespace = 'public'::regnamespace and obj_description(p.oid, 'pg_proc') = $2`,
+    [FIRST_TABLE, DELEGATED],
+  )
 }
 
 /** Citus needs the values of a call to plan most statements. */

@@ -1,10 +1,9 @@
 import type { App } from '../../app.ts'
 import { readLargeBytes } from '../../db/rows/large-bytes.ts'
 import { openLarge, sealLarge } from '../large.ts'
-import { type DeploymentPurpose, deploymentSealingKey } from '../vault.ts'
+import { deploymentSealingKey } from '../vault.ts'
+import type { DeploymentColumn } from './columns.ts'
 import * as store from './store-reseal.ts'
-
-export type DeploymentColumn = store.KeyedColumn & { purpose: DeploymentPurpose }
 
 /** Encrypts what an earlier version of the root encrypted with the current one. A row that is written meanwhile stays as it is. */
 export async function resealDeployment(app: App, columns: DeploymentColumn[]) {

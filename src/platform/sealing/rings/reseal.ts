@@ -1,17 +1,16 @@
 import { type App, inTransaction } from '../../app.ts'
 import { resealLarge } from '../large.ts'
 import type { SealingKey } from '../seal.ts'
+import type { SealedColumn } from './columns.ts'
 import * as store from './store-reseal.ts'
-
-export type { SealedColumn } from './store-reseal.ts'
 
 const BATCH_SIZE = 100
 
 /**
- * Encrypts everything of an owner in these columns that another key of the ring encrypted with the current one, in batches. A row
- * that is written meanwhile stays as it is. Returns how many rows it changed, and how many of those it found it could not change.
+ * Encrypts everything of an owner that another key of the ring encrypted in these columns with the current one, in batches. A row that
+ * is written meanwhile stays as it is. Returns how many rows it changed, and how many of those it found it could not change.
  */
-export async function resealAll(app: App, columns: store.SealedColumn[], owner: store.KeyOwner, key: SealingKey) {
+export async function resealAll(app: App, columns: SealedColumn[], owner: store.KeyOwner, key: SealingKey) {
   const counts = { resealed: 0, missed: 0 }
   const others = (key.others ?? []).map(({ idBytes }) => idBytes)
   const owners = owner.user_id ? ['user', 'either'] : ['team', 'either']
@@ -26,7 +25,7 @@ export async function resealAll(app: App, columns: store.SealedColumn[], owner: 
   return counts
 }
 
-const resealBatch = (app: App, column: store.SealedColumn, owner: store.KeyOwner, key: SealingKey, rows: store.Row[]) =>
+const resealBatch = (app: App, column: SealedColumn, owner: store.KeyOwner, key: SealingKey, rows: store.Row[]) =>
   inTransaction(app, async ({ db }) => {
     let [resealed, missed] = [0, 0]
     for (const { before: small, ...row } of await store.loadBatch(db, column, owner, rows)) {
@@ -45,5 +44,5 @@ const resealOrSkip = (key: SealingKey, associatedData: string, sealed: Buffer) =
   resealLarge(key, associatedData, sealed).catch(() => undefined)
 
 /** The text of a bytea begins with \x, which the associated data does not have. */
-const associatedDataOf = ({ table, as = table, column, in: columns }: store.SealedColumn, row: store.Row) =>
+const associatedDataOf = ({ table, as = table, column, in: columns }: SealedColumn, row: store.Row) =>
   `${as}.${column}.${columns.map((name) => row[name]?.replace(/^\\x/, '')).join('.')}`

@@ -1,28 +1,11 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/open.ts'
 import { readLargeBytes } from '../../db/rows/large-bytes.ts'
-import type { Tables } from '../../db/tables.ts'
-
-/** A column of ciphertexts. */
-export type SealedColumn = {
-  table: keyof Tables
-  /** The table in the associated data, if it is another one. */
-  as?: keyof Tables
-  column: string
-  /** The primary key without the team. */
-  key: string[]
-  /** The columns in the associated data. */
-  in: string[]
-  /** Whose key encrypts: the user's, the team's, or the user's where the row has one. */
-  owner: 'user' | 'team' | 'either'
-  /** The table that has the user of the row's `order_id`, if the row does not have the user. */
-  parent?: keyof Tables
-}
-
-/** A column of a table without a team. */
-export type KeyedColumn = Pick<SealedColumn, 'table' | 'column'> & { key: readonly string[] }
+import type { DeploymentColumn, SealedColumn } from './columns.ts'
 
 export type KeyOwner = { team_id: string; user_id: string | null }
+
+type AnyColumn = SealedColumn | DeploymentColumn
 
 /** Columns as text. */
 export type Row = Record<string, string>
@@ -31,14 +14,13 @@ export type Row = Record<string, string>
 const namesOf = ({ key, in: columns }: SealedColumn) =>
   sql.join([...new Set([...key, ...columns])].map((name) => sql`${sql.ref(name)}::text as ${sql.ref(name)}`))
 
-const teamColumnOf = ({ table }: SealedColumn) => (table === 'teams' ? 'id' : 'team_id')
+const teamColumnOf = ({ team = 'team_id' }: SealedColumn) => team
 
-const ofOwner = ({ owner, parent }: SealedColumn, { team_id, user_id }: KeyOwner) => {
+const ofOwner = ({ owner, through }: SealedColumn, { team_id, user_id }: KeyOwner) => {
   if (owner === 'team') return sql`true`
   if (!user_id) return sql`user_id is null`
-  return parent
-    ? sql`order_id in (select id from ${sql.table(parent)} where team_id = ${team_id} and user_id = ${user_id})`
-    : sql`user_id = ${user_id}`
+  if (!through) return sql`user_id = ${user_id}`
+  return sql`${sql.ref(through.column)} in (select id from ${sql.table(through.table)} where team_id = ${team_id} and user_id = ${user_id})`
 }
 
 /** The rows that another key may have encrypted. A compressed ciphertext does not say which key it was. */
@@ -68,10 +50,10 @@ export async function loadBatch(db: Db, column: SealedColumn, { team_id }: KeyOw
 export const readSealed = (db: Db, column: SealedColumn, { team_id }: KeyOwner, row: Row) =>
   readLargeBytes(db, column.table, { [teamColumnOf(column)]: team_id, ...keyIn(column, row) }, column.column)
 
-const keyIn = ({ key }: KeyedColumn, row: Row) => Object.fromEntries(key.map((name) => [name, row[name] as string]))
+const keyIn = ({ key }: AnyColumn, row: Row) => Object.fromEntries(key.map((name) => [name, row[name] as string]))
 
 /** A ciphertext begins with its format, its key and random bytes, so the beginning tells it from any other one. */
-const isUnchanged = ({ column }: KeyedColumn, before: Buffer) => {
+const isUnchanged = ({ column }: AnyColumn, before: Buffer) => {
   const start = before.subarray(0, 64)
   return sql`substring(${sql.ref(column)} from 1 for ${sql.lit(start.length)}) = ${start}`
 }
@@ -84,14 +66,14 @@ export async function replaceSealed(db: Db, column: SealedColumn, { team_id }: K
   return numAffectedRows === 1n
 }
 
-const isRow = ({ key }: KeyedColumn, row: Row) =>
+const isRow = ({ key }: AnyColumn, row: Row) =>
   sql.join(
     key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
     sql` and `,
   )
 
 /** The rows of a table without a team that another key encrypted. An empty value has no key. */
-export async function listOfOtherRoots(db: Db, column: KeyedColumn, idBytes: Buffer) {
+export async function listOfOtherRoots(db: Db, column: DeploymentColumn, idBytes: Buffer) {
   const sealed = sql.ref(column.column)
   const { rows } = await sql<Row>`
     select ${sql.join(column.key.map((name) => sql`${sql.ref(name)}::text as ${sql.ref(name)}`))} from ${sql.table(column.table)}
@@ -100,7 +82,7 @@ export async function listOfOtherRoots(db: Db, column: KeyedColumn, idBytes: Buf
 }
 
 /** Changes nothing if the row was written meanwhile. */
-export async function replaceUnowned(db: Db, column: KeyedColumn, row: Row, before: Buffer, after: Buffer) {
+export async function replaceUnowned(db: Db, column: DeploymentColumn, row: Row, before: Buffer, after: Buffer) {
   const { numAffectedRows } = await sql`
     update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${after}
     where ${isRow(column, row)} and ${isUnchanged(column, before)}`.execute(db)

@@ -1,7 +1,7 @@
 import type { App } from '../../../platform/app.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { auditKeys } from '../key.ts'
-import { runInThread } from '../verification.ts'
+import { runInThread } from '../threads/run.ts'
 import { type DueChain, reviewChains } from './slices.ts'
 import * as store from './store.ts'
 

@@ -1,0 +1,7 @@
+export {}
+
+declare module '../../platform/db/tables.ts' {
+  interface Tables {
+    workers: { id: string; leased_until: Time }
+  }
+}
