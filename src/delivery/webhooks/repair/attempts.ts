@@ -5,10 +5,11 @@ import { fixedHeaders, lowerCaseHeaders } from '../../../platform/outbound/send.
 import { type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
+import { bodyOf, keyOfMessage } from '../../events/body.ts'
 import { checkEventType } from '../../events/rules.ts'
 import { requireWebhook, type WebhookPath } from '../management/actions.ts'
 import { shownUrl } from '../rules-urls.ts'
-import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
+import { type AttemptContents, attemptAssociatedData, headersOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
 
 type Query = store.AttemptFilter & PageQuery

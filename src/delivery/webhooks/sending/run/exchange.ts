@@ -1,6 +1,7 @@
+import { bodyOf, keyOfMessage } from '../../../events/body.ts'
 import type { Endpoint } from '../../endpoints.ts'
 import { receive } from '../../inbox.ts'
-import { bodyOf, headersOfMessage, keyOfMessage, signatureOf } from '../contents.ts'
+import { headersOfMessage, signatureOf } from '../contents.ts'
 import type { SendingContext } from '../context.ts'
 import type { Item } from './queues.ts'
 
