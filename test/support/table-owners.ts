@@ -12,6 +12,8 @@ const tables: Record<string, string> = {
   'tenants/idempotency': 'idempotency_keys',
   'tenants/audit': 'audit_log audit_outbox audit_chains audit_breaks audit_verified audit_reviews',
   'delivery/events': 'outbox events event_logs log_erasures',
+  'delivery/formats': 'delivery_formats',
+  'delivery/disclosures': 'disclosures',
   'delivery/webhooks': 'webhooks webhook_cursors webhook_filters parked parked_messages attempts webhook_jobs inbox_messages',
   'delivery/pipelines': 'pipelines pipeline_destinations',
   'delivery/worker': 'workers',

@@ -72,6 +72,7 @@ export const prunings = [
   'expired messages',
   'expired user tokens',
   'old bulk operations',
+  'old disclosures',
   'old idempotency keys',
 ] as const
 

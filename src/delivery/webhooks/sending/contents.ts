@@ -22,8 +22,12 @@ export const signatureOf = (
   )
 
 /** The headers of a message, apart from the webhook's own. */
-export const headersOfMessage = ({ event_id, no, previous, key }: NumberedMessage, signature: string, at: string) => ({
-  'content-type': 'application/json',
+export const headersOfMessage = (
+  { event_id, no, previous, key, content_type = 'application/json' }: NumberedMessage & { content_type?: string | undefined },
+  signature: string,
+  at: string,
+) => ({
+  'content-type': content_type,
   ...headersOf({ id: event_id, timestamp: secondsOf(at), signature, sequence: no ?? 0, previous, key: key ?? '' }),
 })
 
@@ -35,8 +39,10 @@ export type AttemptContents = {
   signature: string
   /** The webhook's headers with sensitive values hidden. */
   headers: Record<string, string>
-  /** Set for an example, which has no event. */
+  /** Set for an example, which has no event, and for a body that is not the event in full. */
   body?: string | undefined
+  /** Set with a body that is not plain JSON. */
+  content_type?: string | undefined
   response_headers: Record<string, string>
   response_body: string
   truncated: boolean
@@ -45,7 +51,15 @@ export type AttemptContents = {
 
 export const attemptAssociatedData = (id: string) => `attempts.sealed.${id}`
 
-type AttemptDetails = { attempt: number; at: string; outcome: Outcome; verdict: AttemptVerdict; signature: string; body?: string }
+type AttemptDetails = {
+  attempt: number
+  at: string
+  outcome: Outcome
+  verdict: AttemptVerdict
+  signature: string
+  body?: string | undefined
+  content_type?: string | undefined
+}
 type AttemptedMessage = NumberedMessage & { team_id: string; user_id: string | null; event_at: string | null; event_type: string }
 
 export function attemptOf(key: SealingKey, endpoint: Endpoint, message: AttemptedMessage, details: AttemptDetails): NewAttempt {
@@ -56,6 +70,7 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     signature: details.signature,
     headers: endpoint.shown_headers,
     body: details.body,
+    content_type: details.content_type,
     response_headers: outcome.response_headers,
     response_body: outcome.response_body.toString(),
     truncated: outcome.truncated,

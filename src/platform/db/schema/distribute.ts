@@ -42,6 +42,7 @@ export const delegatedFunctions = {
   orders: ['place_orders', 'update_orders', 'forget_patients'],
   events: ['append_events', 'move_events', 'transactions_of'],
   webhook_cursors: ['take_cursors', 'record_outcomes'],
+  disclosures: ['count_disclosures'],
   sample_days: ['write_pushes'],
   idempotency_keys: ['claim_key'],
   audit_log: ['link_audit', 'reset_audit', 'checkpoint_audit'],

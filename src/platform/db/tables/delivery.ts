@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { Format } from '../../../contract/delivery/formats.ts'
 import type { Optional, Time } from '../tables.ts'
 
 /** The event log, webhooks and pipelines. */
@@ -58,6 +59,17 @@ export type DeliveryTables = {
     last_failure_at: Optional<Time>
     clock_started_at: Optional<Time>
   }
+  delivery_formats: { team_id: string; destination: string; after_no: number; format: Format; include_client_user_id: boolean }
+  disclosures: {
+    team_id: string
+    day: string
+    destination: string
+    receiver: string
+    event_type: string
+    fields_id: string
+    fields: string[]
+    count: number
+  }
   workers: { id: string; leased_until: Time }
   webhook_cursors: {
     team_id: string
@@ -79,7 +91,15 @@ export type DeliveryTables = {
     ordering: 'per_key' | 'strict' | 'unordered'
   }
   parked: { team_id: string; webhook_id: string; key: string; attempts: number; retry_at: Time }
-  parked_messages: { team_id: string; webhook_id: string; key: string; no: number; logged_at: Time; previous: Optional<number> }
+  parked_messages: {
+    team_id: string
+    webhook_id: string
+    key: string
+    no: number
+    logged_at: Time
+    previous: Optional<number>
+    format: Optional<Format>
+  }
   attempts: {
     id: string
     at: Time
