@@ -3,7 +3,7 @@ import type { App } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import * as rules from './rules.ts'
-import { personalFields } from './rules-fields.ts'
+import { isTypePersonal, personalFields } from './rules-fields.ts'
 import * as store from './store.ts'
 
 /** The migration with which counting begins. */
@@ -47,6 +47,7 @@ const known = new WeakMap<object, string[]>()
 
 /** The personal fields of an event that have a value. `full` is its body in the format `full`. */
 export function fieldsOf(event: { event_type: string }, full: string): string[] {
+  if (!isTypePersonal(event.event_type)) return []
   const fields = known.get(event) ?? personalFields(event.event_type, (JSON.parse(full) as { data: unknown }).data)
   known.set(event, fields)
   return fields

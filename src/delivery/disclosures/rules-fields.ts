@@ -7,6 +7,9 @@ type Find = (value: unknown, found: Set<string>) => void
 
 const finders = new Map<string, Find>()
 
+/** Whether events of a type can have personal fields. Others need no parsing. */
+export const isTypePersonal = (event_type: string) => isEventName(event_type) && isPersonal(eventTypes[event_type].data as z.ZodType)
+
 /** The personal fields of an event of a type that have a value, such as `data.patient_details.dob`, sorted. */
 export function personalFields(event_type: string, data: unknown): string[] {
   const found = new Set<string>()
