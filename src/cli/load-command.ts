@@ -37,7 +37,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['team', () => import('./org.ts')],
   ['unmatched-results', () => import('./unmatched-results.ts')],
   ['users', () => import('./users.ts')],
-  ['webhooks', () => import('./replay.ts')],
+  ['webhooks', async () => ({ ...(await import('./replay.ts')), ...(await import('./disclosures.ts')) })],
 ])
 
 /** Former names of command groups. They keep working, and neither help nor completion shows them. */

@@ -7,7 +7,7 @@ import { usageError } from './options.ts'
 import { progress } from './progress.ts'
 import { asManager, type Service, serviceOptions } from './service.ts'
 
-const targetOptions = {
+export const targetOptions = {
   ...serviceOptions,
   org: { value: 'ID', what: 'Organization. Default: the one in credentials.json.', shape: Id },
   team: { value: 'ID', what: 'Team. Default: the one in credentials.json.', shape: Id },
@@ -16,7 +16,7 @@ const targetOptions = {
 
 type Target = { org: string | undefined; team: string | undefined; environment: (typeof environments)[number] }
 
-function pathOf({ stored }: Service, { org, team, environment }: Target) {
+export function pathOf({ stored }: Service, { org, team, environment }: Target) {
   const org_id = org ?? stored.org_id
   const team_id = team ?? stored.team_id
   if (!org_id || !team_id) throw usageError('Pass --org and --team: credentials.json does not have them.')

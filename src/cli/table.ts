@@ -8,6 +8,7 @@ import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
 import { acknowledgeCritical, showCritical } from './critical.ts'
+import { disclosuresCommand } from './disclosures.ts'
 import { doctorCommand } from './doctor.ts'
 import { erasureKeys, erasureVerify } from './erasure.ts'
 import { listEvents, tailEvents } from './events.ts'
@@ -119,6 +120,7 @@ export const sections: Record<string, Command[]> = {
     tailEvents,
     listenCommand,
     listWebhooks,
+    disclosuresCommand,
     replayCommand,
   ],
   'Seed, export and sandbox': [

@@ -1,5 +1,6 @@
 import { refTo, registerSchema, type Schemas, sortByName } from './components.ts'
 import { EventEnvelope, type EventType } from './delivery/event.ts'
+import { ThinEvent } from './delivery/formats.ts'
 import { type EventName, eventNames, eventTypes, exampleOf, isWithoutUser } from './events.ts'
 import type { Json } from './json-schema.ts'
 import { version } from './version.ts'
@@ -7,7 +8,8 @@ import { version } from './version.ts'
 /** The AsyncAPI 3.0 document of the messages to webhooks, generated from the event catalog. */
 export function asyncapi(): Json {
   const schemas: Schemas = new Map()
-  const messages = Object.fromEntries(eventNames.map((name) => [name, messageOf(name, schemas)]))
+  const events = Object.fromEntries(eventNames.map((name) => [name, messageOf(name, schemas)]))
+  const messages = { ...events, thin: thinMessage(schemas) }
   return {
     asyncapi: '3.0.0',
     info: {
@@ -21,7 +23,7 @@ export function asyncapi(): Json {
       webhook: {
         title: 'Webhook',
         description: 'The URL of your webhook. It receives the event types in filter_types. Messages with the same key arrive in order.',
-        messages: Object.fromEntries(eventNames.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
+        messages: Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }])),
       },
     },
     operations: {
@@ -81,6 +83,16 @@ function messageOf(name: EventName, schemas: Schemas): Json {
     examples: [{ name: 'example', payload: exampleOf(name) }],
   }
 }
+
+/** The only message of a webhook in the format `thin`. */
+const thinMessage = (schemas: Schemas): Json => ({
+  name: 'thin',
+  title: 'An event in the format thin',
+  summary:
+    'The message of every event type, if the format of the webhook is thin. The ticket opens the event at GET /events/tickets/{ticket}.',
+  traits: [{ $ref: '#/components/messageTraits/signed' }],
+  payload: registerSchema(ThinEvent, 'output', schemas),
+})
 
 const noUser = { user_id: { type: 'null' }, client_user_id: { type: 'null' } }
 

@@ -32,6 +32,8 @@ export type Row = {
   sandbox?: true
   /** Also accepts the sign-in token of the user in the request. */
   userToken?: true
+  /** Also accepts a signature with the secret of the webhook that the ticket in the path names. */
+  webhookSignature?: true
   /** A read that is not a GET. Read-only keys can call it. */
   reads?: true
   /** A read of public data that concerns no person. It writes an audit row only if it is rejected. */

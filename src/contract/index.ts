@@ -1,5 +1,7 @@
+import { disclosureEndpoints } from './delivery/disclosures.ts'
 import { eventEndpoints } from './delivery/events-log.ts'
 import { pipelineEndpoints } from './delivery/pipelines.ts'
+import { ticketEndpoints } from './delivery/tickets.ts'
 import { webhookKeyEndpoints } from './delivery/webhook-keys.ts'
 import { webhookRepairEndpoints } from './delivery/webhook-repair.ts'
 import { webhookEndpoints } from './delivery/webhooks.ts'
@@ -62,9 +64,11 @@ export const endpoints = {
   ...reportParserEndpoints,
   ...managementEndpoints,
   ...eventEndpoints,
+  ...ticketEndpoints,
   ...webhookEndpoints,
   ...webhookKeyEndpoints,
   ...webhookRepairEndpoints,
+  ...disclosureEndpoints,
   ...pipelineEndpoints,
   ...labAccountEndpoints,
   ...labMessageEndpoints,

@@ -90,6 +90,10 @@ const securitySchemes = {
   linkToken: header('x-vital-link-token', 'A link token. `x-service-link-token` is accepted too.'),
   userToken: { type: 'http', scheme: 'bearer', description: 'The sign-in token of the user in the request.' },
   labKey: header('x-lab-key', 'The key of a partner lab.'),
+  webhookSignature: header(
+    'webhook-signature',
+    'A signature with the secret of a webhook, with the headers `webhook-id` and `webhook-timestamp`, as in Standard Webhooks.',
+  ),
   session: {
     type: 'apiKey',
     in: 'cookie',
@@ -210,7 +214,11 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
     summary: row.summary,
     ...(row.deprecated ? { deprecated: true } : {}),
     ...describe(row),
-    security: [...securityOf[row.auth], ...(row.userToken ? [{ userToken: [] }] : [])],
+    security: [
+      ...securityOf[row.auth],
+      ...(row.userToken ? [{ userToken: [] }] : []),
+      ...(row.webhookSignature ? [{ webhookSignature: [] }] : []),
+    ],
     ...parametersOf(row, schemaOf),
     ...(row.body
       ? { requestBody: { required: !row.body.safeParse(undefined).success, ...requestOf(row, schemaOf(row.body, 'input')) } }

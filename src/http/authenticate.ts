@@ -1,5 +1,6 @@
 import { deprecatedHeaders } from '../contract/deprecation.ts'
 import type { Row } from '../contract/endpoint.ts'
+import { authenticateTicket, isSigned } from '../delivery/tickets/authenticate.ts'
 import type { App } from '../platform/app.ts'
 import type { Caller, ConsoleUser, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../platform/callers.ts'
 import { deploymentOf } from '../platform/config.ts'
@@ -16,12 +17,15 @@ import { userNotFound } from '../tenants/users/rules.ts'
 import { authenticateLinkToken } from '../wearables/link/tokens.ts'
 import type { Headers, Route } from './request.ts'
 
+type PathParams = { org_id?: string; env?: string; region?: string; ticket?: string }
+
 /** Identifies the caller by the credential that the row requires. Without one, the console session identifies the caller. */
-export async function authenticate(app: App, row: Row, headers: Headers): Promise<Caller | undefined> {
+export async function authenticate(app: App, row: Row, headers: Headers, params: PathParams = {}): Promise<Caller | undefined> {
   if (row.console) checkSameOrigin(app.config, headers)
   if (row.auth === 'none') return undefined
   if (row.auth === 'lab') return authenticateLab(app, headers)
   if (row.auth === 'link') return authenticateLink(app, headers)
+  if (row.webhookSignature && !hasKey(headers) && isSigned(headers)) return authenticateTicket(app, params.ticket ?? '', headers)
   const session = hasKey(headers) && row.auth !== 'session' ? undefined : sessionSecretIn(app.config, headers)
   if (session) {
     checkSameOrigin(app.config, headers)
@@ -154,8 +158,6 @@ function checkScope(row: Row, { team_ids }: ManagementCaller) {
   if (row.scope === 'org' && team_ids)
     throw problem('ORG_KEY_REQUIRED', 'A Team Management Key cannot access the organization. Use an Org Management Key.')
 }
-
-type PathParams = { org_id?: string; env?: string; region?: string }
 
 /** Checks that the organization and the deployment in a management path match the key, and who operates the deployment. */
 export function checkPath({ config }: App, { operator }: Row, caller: Caller | undefined, params: PathParams = {}) {

@@ -1,10 +1,12 @@
 import type { Endpoints } from '../contract/index.ts'
+import { listDisclosures } from '../delivery/disclosures/actions.ts'
 import * as eventTypes from '../delivery/events/catalog.ts'
 import { listEvents } from '../delivery/events/log.ts'
 import { streamEvents } from '../delivery/events/stream.ts'
 import { createUser } from '../delivery/events/user-events.ts'
 import { listMessages } from '../delivery/messages/log.ts'
 import * as pipelines from '../delivery/pipelines/actions.ts'
+import { fetchEvent } from '../delivery/tickets/fetch.ts'
 import * as inbox from '../delivery/webhooks/inbox.ts'
 import * as webhooks from '../delivery/webhooks/management/actions.ts'
 import { sendWebhookExample } from '../delivery/webhooks/management/example.ts'
@@ -223,6 +225,7 @@ export const handlers: HandlersOf<Endpoints> = {
   getEventType: (_, __, { params }) => eventTypes.getEventType(params.event_type),
   listEvents: (app, caller, { query }) => listEvents(app, caller, query),
   streamEvents: (app, caller, { query, headers }) => streamEvents(app, caller, { ...query, last_event_id: headers['last-event-id'] }),
+  fetchEvent: (app, caller, { params }) => fetchEvent(app, caller, params.ticket),
 
   listWebhooks: (app, caller, { params, query }) => webhooks.listWebhooks(app, caller, params, query),
   createWebhook: (app, caller, { params, body }) => webhooks.createWebhook(app, caller, params, body),
@@ -245,6 +248,7 @@ export const handlers: HandlersOf<Endpoints> = {
   getWebhookJob: (app, caller, { params }) => repairs.getWebhookJob(app, caller, params),
   stopWebhookJob: (app, caller, { params }) => repairs.stopWebhookJob(app, caller, params),
   sendWebhookExample: (app, caller, { params, body }) => sendWebhookExample(app, caller, params, body.event_type),
+  listDisclosures: (app, caller, { params, query }) => listDisclosures(app, caller, params, query),
 
   listPipelines: (app, caller, { query }) => pipelines.listPipelines(app, caller, query),
   upsertPipelines: (app, caller, { body }) => pipelines.upsertPipelines(app, caller, body),

@@ -3,6 +3,7 @@ import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClo
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { isLostLease } from '../platform/db/rows/request-rows.ts'
+import { textOf } from '../platform/results/json-text.ts'
 import { longList, withArrays, withArraysInSlices } from '../platform/results/long-list.ts'
 import { isShaped } from '../platform/results/shaped.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
@@ -99,7 +100,7 @@ async function ready(state: RequestState, outcome: Outcome): Promise<ReadyRespon
   const { row, mask } = state.route
   if (row.media) return outcome
   const body = mask && mustMask(state.caller) ? mask(await withArraysInSlices(outcome.body)) : outcome.body
-  return body === undefined || body === null ? outcome : { ...outcome, body, json: await responseJson(row, body) }
+  return body === undefined || body === null ? outcome : { ...outcome, body, json: textOf(body) ?? (await responseJson(row, body)) }
 }
 
 /** The console masks personal data until the request gives a reason to reveal it. */
@@ -130,9 +131,10 @@ function shapeResult({ checksShapes }: App, { route: { name, row } }: RequestSta
     return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
   const whole = row.largeResponse ? withArrays(result) : result
   const shaped = row.returns.parse(whole)
-  if (hasShape && JSON.stringify(shaped) !== JSON.stringify(whole))
+  if (!hasShape) return shaped
+  if (JSON.stringify(shaped) !== JSON.stringify(whole))
     throw new Error(`The result of ${name} is marked as \`shaped\`, but does not have the shape of its response.`)
-  return shaped
+  return result
 }
 
 type Lists = Record<string, unknown[]>

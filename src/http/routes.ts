@@ -61,7 +61,7 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   reply.raw.once('close', () => state.releaseBody?.())
   reply.header('cache-control', 'no-store')
   announceDeprecation(reply, route.row.deprecated ?? (usesDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
-  const caller = await retryRead(() => authenticate(app, route.row, headers))
+  const caller = await retryRead(() => authenticate(app, route.row, headers, state.params))
   state.caller = caller
   const rates = await spendTokens(app, caller, () => costOf(route.row, request.query as Record<string, unknown>, app.wall()))
   if (rates) {

@@ -1,3 +1,4 @@
+import { pruneDisclosures } from '../delivery/disclosures/actions.ts'
 import { queueDueMessages, searchPlanned } from '../delivery/messages/outbox.ts'
 import { searchDueMessages } from '../delivery/messages/send.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
@@ -76,6 +77,7 @@ export const jobs: Job[] = [
   { name: 'analyze young tables', everyMs: 5 * SECOND, run: analyzeYoungTables },
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
   { name: RECOVER_MESSAGES, search: searchRecoveries, run: recoverMessages },
+  { name: 'prune disclosures', everyMs: HOUR, run: pruneDisclosures },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
   { name: 'prune lab inbox', everyMs: HOUR, run: pruneLabInbox },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },

@@ -19,6 +19,8 @@ export type TeamCaller = {
   token?: true
   /** The caller sent a user's sign-in token, which is valid for this user only. */
   user_id?: string
+  /** The caller signed with the secret of this webhook, which opens the webhook's tickets only; `key_id` is its ID too. */
+  webhook_id?: string
   org_id: string
   team_id: string
   key_id: string

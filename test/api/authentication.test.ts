@@ -301,7 +301,7 @@ describe('another organization', () => {
       const { status, body } = await sendRequest(w.base, row, {
         params,
         headers: { 'x-management-key': w.management_key },
-        query: declaredQuery(row, { api_key_id: other.team_id, credential_id: ID, team_id: other.team_id }),
+        query: declaredQuery(row, { api_key_id: other.team_id, credential_id: ID, team_id: other.team_id, from: '2026-03-01T00:00:00Z' }),
         ...declared(row, bodies[row.path.split('/').at(-1) as string] ?? bodies[row.method]),
       })
       responses.push([status, body])

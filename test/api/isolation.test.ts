@@ -25,6 +25,7 @@ import { anAddress as aHome, someInfo, someInsurance } from '../support/people.t
 import { textOf } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { defOf, exampleOf, fieldsOf, unwrap } from '../support/shapes.ts'
+import { ticketOf } from '../support/tickets.ts'
 import { aNight, aWorkout, pushSummary } from '../support/wearables.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
@@ -403,6 +404,7 @@ function idsIn(type: z.ZodType | undefined, part: IdLocation['part'], path: stri
   const { type: kind, element, format } = defOf(inside)
   if (kind === 'object') return fieldsOf(inside).flatMap(([name, field]) => idsIn(field, part, [...path, name]))
   if (kind === 'array') return idsIn(element, part, path)
+  if (kind === 'boolean') return []
   return format === 'guid' || /(^|_)ids?$/.test(path.at(-1) ?? '') ? [{ part, path }] : []
 }
 
@@ -427,6 +429,15 @@ const cases = rows.flatMap(([name, row]) =>
 test('every ID field of the contract has a known kind', () => {
   expect(cases.filter(({ location }) => !kinds[nameOf(location)]).map(({ name, where }) => `${name} ${where}`)).toEqual([])
   expect(cases.length).toBeGreaterThan(30)
+})
+
+test('a ticket opens the event for its own team only', async () => {
+  const sibling = await createSibling(w)
+  for (const { ids, tenant } of [otherOrg, sibling]) {
+    const params = { ticket: await ticketOf(w.app, tenant.team_id, ids.webhook, ids.event) }
+    expect(await errorOf(w.api.fetchEvent({ params }))).toMatchObject({ status: 403, detail: { error_type: 'TICKET_OF_ANOTHER_TEAM' } })
+    expect(await tenant.api.fetchEvent({ params })).toMatchObject({ event_id: ids.event })
+  }
 })
 
 /** The body fields that an endpoint needs besides its IDs to have an effect. */

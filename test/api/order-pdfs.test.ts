@@ -241,6 +241,18 @@ describe('advance beneficiary notice', () => {
       expect(text).toContain(words)
   })
 
+  test('lists only the tests without a diagnosis that supports them', async () => {
+    const { lab_test } = await placeAndSend()
+    const [first, ...others] = (lab_test.markers ?? []) as { id: number; name: string }[]
+    const icd_codes_by_test = [{ marker_id: first?.id, icd_codes: ['Z00.00'] }]
+    const order = await placeInsured(medicare, { icd_codes: ['E78.5'], icd_codes_by_test })
+    expect(order.has_abn).toBe(true)
+    const text = await textOf(await pdf('getAbnPdf', order.id))
+    expect(text).toContain(first?.name)
+    for (const { name } of others) expect(text).not.toContain(name)
+    expect(await textOf(await pdf('getRequisitionPdf', order.id))).toContain('Z00.00')
+  })
+
   test.each<[string, () => Promise<{ id: string; has_abn: boolean }>]>([
     ['a diagnosis supports the tests', () => placeInsured(medicare, { icd_codes: ['Z00.00', 'E78.5'] })],
     [

@@ -72,6 +72,11 @@ journey(
     expect(receiver.events()).toMatchObject([{ event_type: 'labtest.order.created' }])
 
     await open(`/webhooks/${webhook.id}?tab=settings`)
+    await page.getByLabel('Messages contain').selectOption('thin')
+    await page.getByLabel('Include client_user_id').check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Webhook saved.').waitFor()
+    expect(await webhook.get()).toMatchObject({ format: 'thin', include_client_user_id: true })
     await page.getByRole('button', { name: 'Rotate secret' }).waitFor()
     expect(await page.getByText(key).count()).toBe(0)
     await page.getByRole('button', { name: 'Show secret' }).click()

@@ -24,6 +24,7 @@ import { aCriticalOrder, acknowledge, aNewOrder, aPatient, placeKit, placeOrder 
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { ticketOf } from '../support/tickets.ts'
 import { aUser } from '../support/users.ts'
 import { aSampleOf, pushEverything, someSummaries } from '../support/wearable-data.ts'
 import { push, pushSummary } from '../support/wearables.ts'
@@ -645,6 +646,8 @@ describe('the service', () => {
       return {
         createWebhook: webhook,
         sendWebhookExample: example,
+        fetchEvent: await api.fetchEvent({ params: { ticket: await ticketOf(w.app, team_id, webhook.id, event_id) } }),
+        listDisclosures: await admin.listDisclosures({ params, query: { from: '2026-03-01' } }),
         listWebhookAttempts: await admin.listWebhookAttempts(its),
         getWebhookAttempt: await admin.getWebhookAttempt({ params: { ...its.params, attempt_id: example.id } }),
         retryWebhookMessage: await admin.retryWebhookMessage({ params: { ...its.params, event_id } }),

@@ -54,7 +54,7 @@ async function loadRun({ team_id }: Tenant) {
     throw error
   }
   const context = { app, outbound: outboundOptionsOf(app.config), recordPublished: () => {}, isHeld: () => true, onError }
-  const run = openDestinationRun(context, log, row)
+  const run = openDestinationRun(context, log, row, [])
   const isDone = () => waitFor(() => expect(run.isBusy()).toBe(false))
   const start = async () => {
     log.append([], await findEnd(app.db, team_id))

@@ -17,6 +17,8 @@ const put = ({ admin, ...tenant }: Tenant, body: object = {}) =>
   admin.upsertPipelines({ params: deploymentOf(tenant), body: { team_ids: [tenant.team_id], rabbitmq, ...body } })
 const pipelinesOf = async ({ admin, ...tenant }: Tenant) => (await admin.listPipelines({ params: deploymentOf(tenant) })).pipelines
 
+const inFull = { format: 'full', include_client_user_id: false }
+
 describe('pipelines', () => {
   test('creates, lists, updates, pauses and deletes a pipeline', async () => {
     const tenant = await w.tenant()
@@ -27,7 +29,7 @@ describe('pipelines', () => {
       provider_raw_data: false,
       preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] },
       cloud_pubsub: null,
-      rabbitmq: { uri: 'amqps://***:***@broker.example.com:5671/labs', exchange: 'events' },
+      rabbitmq: { uri: 'amqps://***:***@broker.example.com:5671/labs', exchange: 'events', ...inFull },
       svix: null,
       azure_amqp: null,
       event_type_prefixes: ['labtest.'],
@@ -54,6 +56,16 @@ describe('pipelines', () => {
     expect(await pipeline.remove()).toMatchObject([{ team_id: tenant.team_id }])
     expect(await pipelinesOf(tenant)).toEqual([])
     expect(await pipeline.remove()).toEqual([])
+  })
+
+  test('each destination has a format, which stays unless it is sent', async () => {
+    const tenant = await w.tenant()
+    const pipeline = await aPipeline(tenant, { rabbitmq: { ...rabbitmq, format: 'thin' }, cloud_pubsub })
+    expect(pipeline.created).toMatchObject({ rabbitmq: { ...inFull, format: 'thin' }, cloud_pubsub: inFull })
+    const changed = await pipeline.put({ rabbitmq: { ...rabbitmq, include_client_user_id: true }, cloud_pubsub })
+    expect(changed).toMatchObject({ rabbitmq: { format: 'thin', include_client_user_id: true }, cloud_pubsub: inFull })
+    await pipeline.remove()
+    expect((await aPipeline(tenant, { rabbitmq })).created).toMatchObject({ rabbitmq: inFull })
   })
 
   test('starts after every event that was emitted before, also if it is not in the log yet', async () => {

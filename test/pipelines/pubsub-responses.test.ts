@@ -196,7 +196,10 @@ test('sends nothing without credentials and hides the library error', async () =
   expect(directRequests()).toHaveLength(before)
 })
 
-const message = { event_id: 'e', event_type: 'endpoint.disabled', key: 'a', content: Buffer.from('{}'), timestamp: 0, gzipped: false }
+const message = {
+  ...{ event_id: 'e', event_type: 'endpoint.disabled', key: 'a', content: Buffer.from('{}'), timestamp: 0, gzipped: false },
+  content_type: 'application/json',
+}
 
 type Changes = Partial<OutboundOptions['pubsub']> & { ca?: string }
 

@@ -104,6 +104,26 @@ describe('the built-in profiles', () => {
     ])
   })
 
+  test('each test has its own diagnoses, or all come before the orders', () => {
+    const [lipids, sugar] = sampleOrder.tests as [OrderToSend['tests'][number], OrderToSend['tests'][number]]
+    const heart = { code: 'E78.5', text: null }
+    const [diabetes] = sampleOrder.diagnoses as [OrderToSend['diagnoses'][number]]
+    const changes = {
+      tests: [
+        { ...lipids, diagnoses: [heart] },
+        { ...sugar, diagnoses: [diabetes, heart] },
+      ],
+      diagnoses: [diabetes, heart],
+    }
+    const codesOf = (profile: Profile) =>
+      linesOf(profile, changes).flatMap((lines) =>
+        lines.flatMap((line) => /^(OBR|DG1)\|(\d)\|[^|]*\|(?:([A-Z]\d[\d.]+))?/.exec(line)?.slice(1).join(' ').trim() ?? []),
+      )
+    expect(codesOf(grouped)).toEqual(['OBR 1', 'DG1 1 E78.5', 'OBR 2', 'DG1 1 E11.22', 'DG1 2 E78.5'])
+    expect(codesOf(loi)).toEqual(['OBR 1', 'DG1 1 E78.5', 'OBR 1', 'DG1 1 E11.22', 'DG1 2 E78.5'])
+    expect(codesOf(perTest)).toEqual(['DG1 1 E11.22', 'DG1 2 E78.5', 'OBR 1', 'OBR 2'])
+  })
+
   test('a cancellation names the order and its tests, and nothing clinical', () => {
     const [message] = ordered(grouped, { filler_number: 'ACC-5567' }, 'CA')
     const { segments } = message as NonNullable<typeof message>

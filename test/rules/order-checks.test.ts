@@ -39,6 +39,7 @@ const context = (change: Partial<OrderContext> = {}): OrderContext => ({
   zone: 'America/Phoenix',
   minor_ordering_enabled: true,
   lab: quillmoor,
+  tests: [],
   markers: [],
   method: 'walk_in_test',
   coverage: 'served',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bodyOf } from '../../src/delivery/webhooks/sending/contents.ts'
+import { bodyOf } from '../../src/delivery/events/body.ts'
 import { open, openText, seal, sealCompressed, sealingKey } from '../../src/platform/sealing/seal.ts'
 import { newSealingKey, unwrap } from '../../src/platform/sealing/vault.ts'
 import { newBytes, newUuid } from '../support/seeded.ts'

@@ -93,8 +93,8 @@ export const aRequisition = (change: Partial<Requisition> = {}): Requisition => 
       code: '7600',
       sample_type: 'serum',
       markers: [
-        { name: 'Total cholesterol', code: '7601' },
-        { name: 'HDL cholesterol', code: '7602' },
+        { name: 'Total cholesterol', code: '7601', icd_codes: ['E78.5'] },
+        { name: 'HDL cholesterol', code: '7602', icd_codes: [] },
       ],
     },
     { name: 'Ferritin', code: '457', sample_type: 'serum', markers: [] },

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { moveEvents } from '../../src/delivery/events/access.ts'
+import { listEventsAt, moveEvents } from '../../src/delivery/events/access.ts'
 import type { Endpoint } from '../../src/delivery/webhooks/endpoints.ts'
 import { attemptOf } from '../../src/delivery/webhooks/sending/contents.ts'
 import { type Change, recordChanges } from '../../src/delivery/webhooks/sending/record.ts'
@@ -166,7 +166,7 @@ test('an owner gets new terms only for cursors that it does not hold, and for th
 /** Outcomes of the first message of a webhook: it is exhausted, and the receiver failed. */
 async function exhaustedChange({ team_id }: Tenant, cursor: store.CursorRow): Promise<Change> {
   const [state] = (await store.listWebhooks(app.db, team_id)) as [store.WebhookState]
-  const [event] = [...(await store.listEventsAt(app.db, team_id, [{ no: 1, at: await timeOf(team_id) }])).values()]
+  const [event] = [...(await listEventsAt(app.db, team_id, [{ no: 1, at: await timeOf(team_id) }])).values()]
   if (!event) throw new Error('There is no event.')
   const failed = outcome(500)
   const endpoint = { id: cursor.webhook_id, url: 'http://127.0.0.1:8099', shown_headers: {} } as Endpoint
@@ -181,7 +181,7 @@ async function exhaustedChange({ team_id }: Tenant, cursor: store.CursorRow): Pr
   })
   return {
     cursor: { ...cursor, after_no: 1, after_at: event.logged_at, last_no: 1 },
-    ...{ jobs: [], parked: [], messages: [], released: [], removed: [] },
+    ...{ jobs: [], parked: [], messages: [], released: [], removed: [], disclosed: [] },
     attempts: [attempt],
     outcomes: [{ outcome: failed, probed: null, at: app.wall() }],
     state,

@@ -20,6 +20,12 @@ export type LoggedEvent = {
   wrapped_key: Buffer | null
 }
 
+/** Disclosures of one day that are alike. `fields_id` stands for the fields in the key of the row. */
+export type DisclosureCount = DisclosureGroup & { fields_id: string; fields: string[]; count: number }
+
+/** What the list of disclosures shows together. `receiver` is a host, or a topic. */
+export type DisclosureGroup = { day: string; destination: string; receiver: string; event_type: string }
+
 export type Ordering = 'per_key' | 'strict' | 'unordered'
 
 /** The filter and the ordering of a webhook up to a position, or from the last one on. */

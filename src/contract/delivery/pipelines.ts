@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Cursor, Environment, Id, Instant, openEnum, Region, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
+import { FormatInput, FormatSettings } from './formats.ts'
 
 export const destinations = ['cloud_pubsub', 'rabbitmq', 'svix', 'azure_amqp'] as const
 /** The destinations that Assay can publish to. */
@@ -50,6 +51,7 @@ export const UpsertPipelines = z
       .object({
         uri: Text(2048).meta({ example: 'amqps://assay:secret@broker.example.com/health' }),
         exchange: Text(255).refine((text) => new TextEncoder().encode(text).length <= 255, 'Must have at most 255 bytes.'),
+        ...FormatInput,
       })
       .meta({ id: 'RabbitMqDestinationInput' })
       .nullish()
@@ -61,6 +63,7 @@ export const UpsertPipelines = z
         message_ordering: z
           .boolean()
           .describe('True adds an ordering key to messages, so that subscriptions can preserve the order per key.'),
+        ...FormatInput,
       })
       .meta({ id: 'PubSubDestinationInput' })
       .nullish()
@@ -101,9 +104,12 @@ const Pipeline = z
     preferences: z
       .object({ preferred: openEnum(destinations), enabled: z.array(openEnum(destinations)) })
       .meta({ id: 'PipelinePreferences' }),
-    cloud_pubsub: z.object({ project: Safe, topic: Safe, message_ordering: z.boolean() }).meta({ id: 'PubSubDestination' }).nullable(),
+    cloud_pubsub: z
+      .object({ project: Safe, topic: Safe, message_ordering: z.boolean(), ...FormatSettings })
+      .meta({ id: 'PubSubDestination' })
+      .nullable(),
     rabbitmq: z
-      .object({ uri: Safe.describe('User and password are masked.'), exchange: Safe })
+      .object({ uri: Safe.describe('User and password are masked.'), exchange: Safe, ...FormatSettings })
       .meta({ id: 'RabbitMqDestination' })
       .nullable(),
     svix: z.null(),

@@ -3,6 +3,7 @@ import { Cursor, Environment, Id, Instant, NoContent } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { EventPattern } from './event.ts'
+import { FormatInput, FormatSettings } from './formats.ts'
 
 const orderings = ['per_key', 'strict', 'unordered'] as const
 
@@ -34,6 +35,7 @@ export const NewWebhook = z
     filter_types: Filter.nullish(),
     secret: z.string().max(200).nullish().describe('`whsec_` followed by 24 to 75 bytes in base64. Generated if absent.'),
     ordering: Ordering.nullish().describe('Default per_key.'),
+    ...FormatInput,
     asymmetric: z.boolean().nullish().describe('Default false. True adds an Ed25519 signature (v1a) and publishes the public key.'),
   })
   .meta({ id: 'NewWebhook' })
@@ -46,6 +48,7 @@ export const WebhookPatch = z
     disabled: z.boolean().nullish(),
     filter_types: Filter.nullish().describe('Null means all event types.'),
     ordering: Ordering.nullish(),
+    ...FormatInput,
     asymmetric: z.boolean().nullish().describe('False deletes the Ed25519 keys immediately.'),
   })
   .meta({ id: 'WebhookPatch' })
@@ -62,6 +65,7 @@ const Webhook = z
     ),
     filter_types: z.array(Safe).nullable(),
     ordering: Safe.meta({ 'x-extensible-enum': orderings }),
+    ...FormatSettings,
     public_key: Safe.nullable().describe(
       '`whpk_` followed by the Ed25519 key that verifies v1a signatures. Null if `asymmetric` is false.',
     ),
@@ -117,7 +121,7 @@ export const webhookEndpoints = {
     path: webhookRoot,
     summary: 'Update a webhook',
     description:
-      'Changes only the fields that you send. Set `disabled` to pause or resume delivery. New values of filter_types and ordering apply to events after the change.',
+      'Changes only the fields that you send. Set `disabled` to pause or resume delivery. New values of filter_types, ordering and format apply to events after the change.',
     params: WebhookPath,
     body: WebhookPatch,
     returns: Webhook,

@@ -31,6 +31,11 @@ export const authenticationErrors = errors({
     meaning: 'The management key is unknown or revoked.',
     remedy: 'Check the value of X-Management-Key.',
   },
+  INVALID_TICKET_SIGNATURE: {
+    kind: 'unauthenticated',
+    meaning: 'The signature of a request for a ticket is missing, wrong or older than 5 minutes.',
+    remedy: 'Sign webhook-id.webhook-timestamp.ticket with the secret of the webhook that received the ticket, or send a key of the team.',
+  },
   INVALID_USER_TOKEN: {
     kind: 'unauthenticated',
     meaning: 'The sign-in token of the user is unknown or expired.',

@@ -6,6 +6,11 @@ export const webhookErrors = errors({
     meaning: 'The webhook has no such attempt, or the attempt is past its retention.',
     remedy: 'List the attempts of the webhook.',
   },
+  EVENT_GONE: {
+    kind: 'gone',
+    meaning: 'The event of a ticket is past its retention, its user is erased, or the destination of the ticket is deleted.',
+    remedy: 'Drop the ticket.',
+  },
   EVENT_NOT_FOUND: {
     kind: 'not_found',
     meaning: 'The team has no such event, or the event is past its retention.',
@@ -25,6 +30,21 @@ export const webhookErrors = errors({
     kind: 'unavailable',
     meaning: 'The team writes events faster than the change of a webhook, pipeline or team can wait for.',
     remedy: 'Send the request again.',
+  },
+  TICKET_EXPIRED: {
+    kind: 'gone',
+    meaning: 'The ticket is older than 24 hours.',
+    remedy: 'Retry or replay the event to get a new ticket, or read GET /events.',
+  },
+  TICKET_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'Assay did not issue this ticket.',
+    remedy: 'Send the ticket of a thin message unchanged.',
+  },
+  TICKET_OF_ANOTHER_TEAM: {
+    kind: 'forbidden',
+    meaning: 'The ticket is for an event of another team than the credential.',
+    remedy: 'Send a key of the team that the message names.',
   },
   TOO_MANY_STREAMS: {
     kind: 'too_many',

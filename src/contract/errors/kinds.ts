@@ -7,6 +7,7 @@ export type ProblemKind =
   | 'unauthenticated'
   | 'forbidden'
   | 'conflict'
+  | 'gone'
   | 'too_large'
   | 'unsupported'
   | 'misdirected'
@@ -22,6 +23,7 @@ export const statusOf: Record<ProblemKind, number> = {
   unauthenticated: 401,
   forbidden: 403,
   conflict: 409,
+  gone: 410,
   too_large: 413,
   unsupported: 415,
   misdirected: 421,

@@ -96,6 +96,7 @@ export const anOrder = {
   passthrough: 'visit-7',
   billing_type: 'client_bill',
   icd_codes: null,
+  icd_codes_by_test: null,
   has_abn: false,
   interpretation: 'normal',
   has_missing_results: false,

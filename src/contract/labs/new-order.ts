@@ -93,6 +93,18 @@ const PersonDetailsIn = z
 
 const IcdCodes = List(MaxText(50), 100)
 
+/** The diagnoses of one test of the order. */
+const TestDiagnosesIn = z
+  .object({
+    lab_test_id: Id.nullish().describe('A lab test of the order. All of its markers have the diagnoses.'),
+    marker_id: z.int('Must be a whole number.').nullish().describe('A marker of the order. It takes precedence over its lab test.'),
+    icd_codes: List(MaxText(50), 12).min(1, 'Must have at least one entry.'),
+  })
+  .refine(({ lab_test_id, marker_id }) => (lab_test_id ? 1 : 0) + (typeof marker_id === 'number' ? 1 : 0) === 1, {
+    error: 'Must have lab_test_id or marker_id, and not both.',
+  })
+  .meta({ id: 'TestDiagnosesInput' })
+
 export const HealthInsuranceIn = z
   .object({
     front_image: ImageIn.nullish(),
@@ -172,7 +184,8 @@ export const NewOrder = z
     health_insurance: deprecated(HealthInsuranceIn.nullish(), 'Record the insurance with `POST /v2/user/{user_id}/insurance`.'),
     priority: z.boolean().default(false).describe('True for a STAT order. Has no effect if the lab does not offer STAT orders.'),
     billing_type: z.enum(billingTypes).default('client_bill'),
-    icd_codes: IcdCodes.nullish(),
+    icd_codes: IcdCodes.nullish().describe('The diagnoses of tests without their own.'),
+    icd_codes_by_test: List(TestDiagnosesIn, 200).nullish().describe('The diagnoses of single tests.'),
     consents: Consents,
     activate_by: DayIn.nullish().describe('Assay sends the order to the lab on this day. Default: immediately.'),
     aoe_answers: List(AoEAnswerIn, 500).nullish(),

@@ -228,6 +228,24 @@ const insuranceChecks = checks({
     meaning: 'A diagnosis code is not in ICD-10-CM format. With commercial_insurance the order is rejected with ICD_CODE_INVALID instead.',
     remedy: 'Send a code such as E78.5.',
   },
+  icd_code_invalid: {
+    severity: 'error',
+    field: 'icd_codes_by_test.{i}.icd_codes.{i}',
+    meaning: 'A diagnosis code of a single test is not in ICD-10-CM format.',
+    remedy: 'Send a code such as E78.5.',
+  },
+  diagnosis_test_unknown: {
+    severity: 'error',
+    field: 'icd_codes_by_test.{i}',
+    meaning: 'Diagnoses name a lab test or a marker that is not part of the order.',
+    remedy: 'Name a lab test or a marker of the order.',
+  },
+  diagnosis_test_duplicate: {
+    severity: 'error',
+    field: 'icd_codes_by_test.{i}',
+    meaning: 'Diagnoses name the same lab test or marker twice.',
+    remedy: 'Name each test once, with all of its codes.',
+  },
   payor_unknown: {
     severity: 'warning',
     field: 'health_insurance.payor_code',

@@ -170,7 +170,13 @@ export const Order = z
     ),
     passthrough: PersonalText.nullable(),
     billing_type: openEnum(billingTypes),
-    icd_codes: z.array(Safe).nullable(),
+    icd_codes: z.array(Safe).nullable().describe('The diagnoses of tests without their own.'),
+    icd_codes_by_test: z
+      .array(
+        z.object({ lab_test_id: Id.nullable(), marker_id: z.int().nullable(), icd_codes: z.array(Safe) }).meta({ id: 'TestDiagnoses' }),
+      )
+      .nullable()
+      .describe('The diagnoses of single tests.'),
     has_abn: z
       .boolean()
       .describe(

@@ -77,7 +77,13 @@ const LabOrder = z
     lab_test: z.object({ id: Id, name: Safe, sample_type: openEnum(sampleTypes), fasting: z.boolean() }).meta({ id: 'LabOrderTest' }),
     markers: z.array(
       z
-        .object({ id: z.int(), name: Safe, provider_id: Safe.describe("The lab's code for the marker."), loinc: Safe.nullable() })
+        .object({
+          id: z.int(),
+          name: Safe,
+          provider_id: Safe.describe("The lab's code for the marker."),
+          loinc: Safe.nullable(),
+          icd_codes: z.array(Safe).describe('The diagnoses of the marker, or those of the order.'),
+        })
         .meta({ id: 'LabOrderMarker' }),
     ),
     aoe_answers: z.array(z.object({ marker_id: z.int(), question_id: z.int(), answer: PersonalText }).meta({ id: 'LabOrderAnswer' })),

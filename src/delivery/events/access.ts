@@ -5,6 +5,7 @@ export {
   disown,
   findLast,
   findLastBefore,
+  listEventsAt,
   listOwned,
   moveEvents,
   releaseTeam,

@@ -2,7 +2,8 @@ import type { EventEnvelope } from '../../contract/delivery/event.ts'
 import { BEGINNING, type LoggedEvent, type Position } from '../../contract/delivery/log-rows.ts'
 import { type App, onReplica } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { keyOf } from './body.ts'
 import { type EventPayload, openEventText } from './emit.ts'
 import { positionOf, readPage } from './read.ts'
 import * as rules from './rules.ts'
@@ -98,10 +99,9 @@ type SealedEvent = LoggedEvent & { sealed: Buffer }
 export function openEnvelope(
   team: Key,
   team_id: string,
-  { id, event_type, user_id, created_at, sealed, key_id, wrapped_key }: SealedEvent,
+  { id, event_type, user_id, created_at, sealed, ...keys }: SealedEvent,
 ): { event: EventEnvelope; size: number } {
-  const key = user_id && key_id && wrapped_key ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped: wrapped_key }) : team
-  const text = openEventText(key, id, sealed)
+  const text = openEventText(keyOf(team, { team_id, user_id, ...keys }), id, sealed)
   const { client_user_id, data, ...rest } = JSON.parse(text) as EventPayload
   return { event: { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...rest }, size: text.length }
 }

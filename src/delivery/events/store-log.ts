@@ -110,6 +110,19 @@ export async function findLastBefore(db: Db, team_id: string, before: string, fr
   return rows[0] ?? { no: 0, at: BEGINNING }
 }
 
+/** Events by their exact positions. */
+export async function listEventsAt(db: Db, team_id: string, positions: Position[]) {
+  if (!positions.length) return new Map<number, LoggedEvent>()
+  const times = positions.map(({ at }) => at).sort()
+  const { rows } = await sql<LoggedEvent>`
+    select e.no, e.logged_at, e.id, e.user_id, e.order_id, e.event_type, e.key, e.deliverable, e.created_at,
+      case when e.user_id is null or k.id is not null then e.sealed end as sealed, k.id as key_id, k.wrapped as wrapped_key
+    from events e left join sealing_keys k on k.team_id = ${team_id} and k.user_id = e.user_id
+    where e.team_id = ${team_id} and e.no = any(${positions.map(({ no }) => no)}::bigint[])
+      and e.logged_at between ${times[0]} and ${times.at(-1)}`.execute(db)
+  return new Map(rows.map((row) => [row.no, row]))
+}
+
 /** Gives up a team that needs no worker before `due_at`. Returns false if something has changed since the worker looked. */
 export async function releaseTeam(
   db: Db,

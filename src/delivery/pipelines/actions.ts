@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { BEGINNING, type Position } from '../../contract/delivery/log-rows.ts'
-import type { UpsertPipelines } from '../../contract/delivery/pipelines.ts'
+import { supportedDestinations, type UpsertPipelines } from '../../contract/delivery/pipelines.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
@@ -8,6 +8,7 @@ import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import { isReachable, visibleTeams } from '../../tenants/teams/rules.ts'
 import { changeAtEnds, changeDelivery } from '../events/change-log.ts'
+import { changeFormat, forgetFormats } from '../formats/settings.ts'
 import { openSettings, sealSettings } from './encrypted-settings.ts'
 import { presentPipelines } from './present.ts'
 import * as rules from './rules.ts'
@@ -53,6 +54,7 @@ async function upsertPipeline(app: AppInTransaction, team_id: string, body: Pipe
     const destinationSettings = destination === 'rabbitmq' ? await brokerFrom(app, body.rabbitmq, row) : topicFrom(app, body.cloud_pubsub)
     const sealed = await sealSettings(app, team_id, destination, destinationSettings)
     await destinationStore.putDestination(app.db, { team_id, destination, sealed, after_no: start.no, after_at: start.at, created_at: at })
+    await changeFormat(app, { team_id, destination, after_no: row ? end.no : start.no }, body[destination] ?? {})
   }
   return store.updatePipeline(app.db, team_id, settings)
 }
@@ -66,7 +68,8 @@ async function brokerFrom(app: App, rabbitmq: PipelineBody['rabbitmq'], row: des
 }
 
 function topicFrom(app: App, cloud_pubsub: PipelineBody['cloud_pubsub']) {
-  const topic = cloud_pubsub as rules.PubSub
+  const { project, topic: name, message_ordering } = cloud_pubsub as rules.PubSub
+  const topic = { project, topic: name, message_ordering }
   rules.checkProject(topic, app.config.PUBSUB_PROJECTS)
   return topic
 }
@@ -84,6 +87,9 @@ export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: st
       rows.push(row)
     }
     const deleted = await presentPipelines(app, rows)
-    for (const { team_id } of rows) await store.deletePipeline(app.db, team_id)
+    for (const { team_id } of rows) {
+      await store.deletePipeline(app.db, team_id)
+      await forgetFormats(app, team_id, supportedDestinations)
+    }
     return deleted
   })

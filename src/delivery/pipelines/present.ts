@@ -1,5 +1,7 @@
 import { type SupportedDestination, supportedDestinations } from '../../contract/delivery/pipelines.ts'
 import type { App } from '../../platform/app.ts'
+import { presentFormat } from '../formats/rules.ts'
+import { listFormats } from '../formats/settings.ts'
 import { openSettings } from './encrypted-settings.ts'
 import { type Failure, failures } from './rules-failure.ts'
 import type { PipelineRow } from './store.ts'
@@ -11,17 +13,20 @@ export async function presentPipelines(app: App, rows: PipelineRow[]) {
   const team_ids = rows.map(({ team_id }) => team_id)
   const destinationsByTeam = Map.groupBy(await store.listDestinations(app.db, team_ids), ({ team_id }) => team_id)
   const pending = await store.countPending(app.db, team_ids, team_ids.length * supportedDestinations.length)
+  const formatsByTeam = new Map<string, Formats>()
+  for (const team_id of team_ids) formatsByTeam.set(team_id, await listFormats(app, team_id))
   const lagOf = (row: store.DestinationRow) =>
     pending.find(({ team_id, destination }) => team_id === row.team_id && destination === row.destination)?.lag ?? 0
   return Promise.all(
     rows.map(async ({ preferred, enabled, ...row }) => {
       const destinations = destinationsByTeam.get(row.team_id) ?? []
-      const rabbitmq = await settingsOf(app, destinations, 'rabbitmq')
+      const formats = formatsByTeam.get(row.team_id) as Formats
+      const rabbitmq = await settingsOf(app, destinations, formats, 'rabbitmq')
       return {
         ...row,
         provider_raw_data: false,
         preferences: { preferred, enabled },
-        cloud_pubsub: await settingsOf(app, destinations, 'cloud_pubsub'),
+        cloud_pubsub: await settingsOf(app, destinations, formats, 'cloud_pubsub'),
         rabbitmq: rabbitmq && { ...rabbitmq, uri: hidePassword(rabbitmq.uri) },
         svix: null,
         azure_amqp: null,
@@ -31,9 +36,12 @@ export async function presentPipelines(app: App, rows: PipelineRow[]) {
   )
 }
 
-async function settingsOf<D extends SupportedDestination>(app: App, destinations: store.DestinationRow[], name: D) {
+type Formats = Awaited<ReturnType<typeof listFormats>>
+
+async function settingsOf<D extends SupportedDestination>(app: App, destinations: store.DestinationRow[], formats: Formats, name: D) {
   const destinationRow = destinations.find(({ destination }) => destination === name)
-  return destinationRow ? openSettings(app, destinationRow, name) : null
+  if (!destinationRow) return null
+  return { ...(await openSettings(app, destinationRow, name)), ...presentFormat(formats.get(name) ?? []) }
 }
 
 const presentDestination = (row: store.DestinationRow, lag: number) => ({

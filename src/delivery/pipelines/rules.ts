@@ -91,5 +91,9 @@ export function checkProject({ project }: Pick<PubSub, 'project'>, allowed: stri
 
 export const isProjectAllowed = (project: string, allowed: string[]) => allowed.includes('*') || allowed.includes(project)
 
+/** The host of a broker, or a project and its topic. */
+export const receiverOf = ({ rabbitmq, cloud_pubsub }: Partial<DestinationSettings>) =>
+  rabbitmq ? (/@([^/?#@]+)/.exec(rabbitmq.uri)?.[1] ?? '') : `${cloud_pubsub?.project}/${cloud_pubsub?.topic}`
+
 /** The type prefixes as patterns for reading the log. */
 export const patternsOf = (prefixes: string[] | null) => prefixes?.map((prefix) => `${prefix}*`) ?? null

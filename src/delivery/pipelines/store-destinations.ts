@@ -17,6 +17,14 @@ export const listDestinations = (db: Db, team_ids: string[]) =>
     .orderBy('destination')
     .execute()
 
+export const findDestination = (db: Db, team_id: string, destination: string) =>
+  db
+    .selectFrom('pipeline_destinations')
+    .selectAll()
+    .where('team_id', '=', team_id)
+    .where('destination', '=', destination)
+    .executeTakeFirst()
+
 /** Locks the destinations of a team, in one order. */
 export const lockDestinations = (db: Db, team_id: string) =>
   db.selectFrom('pipeline_destinations').selectAll().where('team_id', '=', team_id).orderBy('destination').forUpdate().execute()

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { isId } from '../../contract/common.ts'
 import type { App } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
@@ -91,6 +92,16 @@ export async function endpointsOf(
   }
   const now = app.wall()
   return new Map([...endpoints].map(([id, endpoint]) => [id, endpointAt(endpoint, now)]))
+}
+
+/** The host that a webhook posts to. */
+export const receiverOf = ({ url }: Pick<Endpoint, 'url'>) => new URL(url).host
+
+/** The host of a webhook of a team. Undefined if the team does not have it. */
+export async function findReceiver(app: App, team_id: string, webhook_id: string) {
+  if (!isId(webhook_id)) return undefined
+  const endpoint = (await endpointsOf(app, team_id, [{ webhook_id }])).get(webhook_id)
+  return endpoint && !endpoint.inbox ? receiverOf(endpoint) : undefined
 }
 
 async function openEndpoint(app: App, { sealed, ...row }: store.WebhookRow): Promise<OpenedEndpoint> {

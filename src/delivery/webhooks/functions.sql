@@ -21,7 +21,8 @@ begin
 end $$;
 comment on function take_cursors is 'on the server of its first argument';
 
--- Records outcomes of a team: positions of cursors and jobs, attempts, and what is parked, released or retried. All cursors must have the
+-- Records outcomes of a team: positions of cursors and jobs, attempts, what is parked, released or retried, and what was disclosed, which
+-- is in `cursors`. All cursors must have the
 -- named term and number of flushes, or nothing changes. Returns the cursors that do not, with what they have. Cursors that are gone do not count.
 create or replace function record_outcomes(
   team_id uuid, cursors json, jobs json, parked json, messages json, released json, removed json,
@@ -32,6 +33,7 @@ create or replace function record_outcomes(
 #variable_conflict use_column
 declare
   known_users uuid[];
+  disclosed json;
 begin
   if cardinality(user_ids) > 0 then
     select array_agg(u.user_id) into known_users
@@ -53,6 +55,10 @@ begin
     webhook_id uuid, after_no bigint, after_at timestamptz, last_no bigint, done bigint[], attempts integer, retry_at timestamptz
   )
   where c.team_id = record_outcomes.team_id and c.webhook_id = r.webhook_id;
+  select json_agg(d) into disclosed from json_to_recordset(cursors) as r (disclosed json), json_array_elements(r.disclosed) as d;
+  if disclosed is not null then
+    perform count_disclosures(record_outcomes.team_id, disclosed);
+  end if;
   if jobs is not null then
     update webhook_jobs j set after_no = r.after_no, decided = r.decided, done = j.done + r.done, sent = j.sent + r.sent,
       state = case when r.is_over and j.state = 'running' then 'done' else j.state end,
@@ -77,9 +83,9 @@ begin
   end if;
   if messages is not null then
     -- The event may have been erased since it was read.
-    insert into parked_messages (team_id, webhook_id, key, no, logged_at, previous)
-    select record_outcomes.team_id, r.webhook_id, r.key, r.no, r.logged_at, r.previous
-    from json_to_recordset(messages) as r (webhook_id uuid, key text, no bigint, logged_at timestamptz, previous bigint)
+    insert into parked_messages (team_id, webhook_id, key, no, logged_at, previous, format)
+    select record_outcomes.team_id, r.webhook_id, r.key, r.no, r.logged_at, r.previous, r.format
+    from json_to_recordset(messages) as r (webhook_id uuid, key text, no bigint, logged_at timestamptz, previous bigint, format text)
     join parked p on p.team_id = record_outcomes.team_id and p.webhook_id = r.webhook_id and p.key = r.key
     order by r.webhook_id, r.key, r.no
     on conflict do nothing;

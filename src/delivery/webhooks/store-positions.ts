@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Format } from '../../contract/delivery/formats.ts'
 import type { FilterVersion, Ordering } from '../../contract/delivery/log-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -48,7 +49,7 @@ export async function listVersions(db: Db, team_id: string, webhooks: Filtered[]
 /** Parks a message behind those of its key, or to be sent now. */
 export async function parkMessage(
   db: Db,
-  { team_id, webhook_id, key }: { team_id: string; webhook_id: string; key: string },
+  { team_id, webhook_id, key, format }: { team_id: string; webhook_id: string; key: string; format: Format },
   { no, logged_at }: { no: number; logged_at: string },
   now: string,
 ) {
@@ -56,7 +57,8 @@ export async function parkMessage(
     insert into parked (team_id, webhook_id, key, attempts, retry_at) values (${team_id}, ${webhook_id}, ${key}, 0, ${now})
     on conflict do nothing`.execute(db)
   await sql`
-    insert into parked_messages (team_id, webhook_id, key, no, logged_at) values (${team_id}, ${webhook_id}, ${key}, ${no}, ${logged_at})
+    insert into parked_messages (team_id, webhook_id, key, no, logged_at, format)
+    values (${team_id}, ${webhook_id}, ${key}, ${no}, ${logged_at}, ${format})
     on conflict do nothing`.execute(db)
 }
 

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { Format } from '../../contract/delivery/formats.ts'
 import { byId, type SealedColumn } from '../../platform/sealing/rings/columns.ts'
 
 declare module '../../platform/db/tables.ts' {
@@ -44,7 +45,15 @@ declare module '../../platform/db/tables.ts' {
       ordering: 'per_key' | 'strict' | 'unordered'
     }
     parked: { team_id: string; webhook_id: string; key: string; attempts: number; retry_at: Time }
-    parked_messages: { team_id: string; webhook_id: string; key: string; no: number; logged_at: Time; previous: Optional<number> }
+    parked_messages: {
+      team_id: string
+      webhook_id: string
+      key: string
+      no: number
+      logged_at: Time
+      previous: Optional<number>
+      format: Optional<Format>
+    }
     attempts: {
       id: string
       at: Time

@@ -2,6 +2,7 @@ import type { Position } from '../../contract/delivery/log-rows.ts'
 import { isLockTimeout } from '../../platform/db/errors.ts'
 import { SECOND } from '../../platform/time.ts'
 import { clearDue, moveEvents, releaseTeam } from '../events/access.ts'
+import { listFormats } from '../formats/settings.ts'
 import {
   type DestinationRun,
   listTerms,
@@ -181,7 +182,8 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
       team_id,
       terms.map(({ destination }) => destination).filter((name) => !destinations.some(({ destination }) => destination === name)),
     )
-    if (!isClosed) destinations.push(...rows.map((row) => openDestinationRun(context, log, row)))
+    const formats = rows.length ? await listFormats(app, team_id) : undefined
+    if (!isClosed) destinations.push(...rows.map((row) => openDestinationRun(context, log, row, formats?.get(row.destination) ?? [])))
   }
 
   function endRun(run: WebhookRun) {

@@ -3,6 +3,7 @@ import type { Search } from '../../platform/db/due-work.ts'
 import type { Sender } from '../../platform/outbound/send.ts'
 import { SECOND } from '../../platform/time.ts'
 import { disown, listOwned } from '../events/access.ts'
+import type { ToFhir } from '../formats/body.ts'
 import type { OutboundOptions } from '../pipelines/destinations/destination.ts'
 import type { RecordMetrics } from '../pipelines/publishing/destination-run.ts'
 import type { NewAttempt } from '../webhooks/sending/changes.ts'
@@ -28,6 +29,7 @@ type WorkerOptions = {
   send: Sender['post']
   onError(error: unknown): void
   outbound: OutboundOptions
+  toFhir?: ToFhir
   recordSent?(attempts: NewAttempt[]): void
   recordPublished?: RecordMetrics
   idleMs?: number
@@ -37,7 +39,7 @@ type WorkerOptions = {
 
 /** Moves events to the logs of teams and delivers them, until it is stopped. Without its lease it sends nothing. */
 export async function startWorker(service: Service, options: WorkerOptions) {
-  const { send, outbound, onError, recordSent = () => {}, recordPublished = () => {}, idleMs = IDLE_MS, isAlone } = options
+  const { send, outbound, toFhir, onError, recordSent = () => {}, recordPublished = () => {}, idleMs = IDLE_MS, isAlone } = options
   const app = appOf(service)
   const teams = new Map<string, TeamRun>()
   const foreignUntil = new Map<string, number>()
@@ -47,6 +49,7 @@ export async function startWorker(service: Service, options: WorkerOptions) {
 
   const context: TeamContext = {
     app,
+    toFhir,
     send,
     timeoutMs: REQUEST_TIMEOUT_MS,
     moveGapMs: MOVE_GAP_MS,

@@ -27,6 +27,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('guides/order-on-site', 'Order an on-site collection', 'Your own staff draws the specimen.'),
       page('guides/users-and-insurance', 'Users and insurance', 'Register patients, record insurance and consents, and delete users.'),
       page('guides/webhook-receivers', 'Receive webhooks', 'Verify messages in TypeScript, Python and Go.'),
+      page('guides/no-personal-data', 'Send no personal data', 'Messages with IDs and a ticket, and a report of what was disclosed.'),
       page('guides/wearables', 'Connect wearables', 'Connect a source, read its data, and push your own.'),
       page('guides/oura', 'Oura', 'Register an application at Oura, and what Assay reads from it.'),
       page('guides/withings', 'Withings', 'Register an application at Withings, and what Assay reads from it.'),

@@ -12,7 +12,8 @@ type OrderedTest = {
   name: string
   code: string | null
   sample_type: string | null
-  markers: { name: string; code: string | null }[]
+  /** A marker lists its diagnoses if the order has diagnoses of single tests. */
+  markers: { name: string; code: string | null; icd_codes: string[] }[]
 }
 
 type Coverage = {
@@ -116,7 +117,7 @@ function writeTests(page: Page, tests: OrderedTest[]) {
   drawHeading(page, 'Tests ordered')
   for (const test of tests) {
     drawTestLine(page, [test.code ?? '', test.name, test.sample_type ? labelOf(test.sample_type) : ''], textStyle.strong)
-    for (const marker of test.markers) drawTestLine(page, [marker.code ?? '', marker.name, ''], textStyle.body)
+    for (const marker of test.markers) drawTestLine(page, [marker.code ?? '', marker.name, marker.icd_codes.join(', ')], textStyle.body)
     page.y += 4
   }
 }

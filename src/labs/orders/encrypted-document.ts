@@ -10,6 +10,7 @@ import type {
 } from '../../contract/labs/new-order.ts'
 import type { Shipment } from '../../contract/labs/orders.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import type { TestDiagnoses } from './checks/rules-diagnoses.ts'
 
 type Output<S extends z.ZodType> = z.output<S>
 export type Warning = { code: string; path: (string | number)[]; message: string }
@@ -23,6 +24,7 @@ export type OrderDocument = {
   physician: Omit<Output<typeof PhysicianIn>, 'signature_image'> | null
   health_insurance: Omit<Output<typeof HealthInsuranceIn>, 'front_image' | 'back_image' | 'patient_signature_image'> | null
   icd_codes: string[] | null
+  icd_codes_by_test: TestDiagnoses[] | null
   consents: Output<typeof ConsentIn>[]
   aoe_answers: Output<typeof AoEAnswerIn>[]
   passthrough: string | null
@@ -56,6 +58,7 @@ export const emptyDocument: OrderDocument = {
   physician: null,
   health_insurance: null,
   icd_codes: null,
+  icd_codes_by_test: null,
   consents: [],
   aoe_answers: [],
   passthrough: null,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { changeDelivery } from '../../delivery/events/change-log.ts'
-import { eraseAllUsersFromLog } from '../../delivery/events/erasure.ts'
+import { eraseAllUsersFromLog } from '../../delivery/events/erasure/actions.ts'
 import { emptyInbox } from '../../delivery/webhooks/inbox.ts'
 import { deleteOrdersOf } from '../../labs/orders/progress/actions.ts'
 import { deleteOrphanedReports } from '../../labs/results/actions.ts'

@@ -1,4 +1,4 @@
-import { eraseTeamFromLog } from '../../delivery/events/erasure.ts'
+import { eraseTeamFromLog } from '../../delivery/events/erasure/actions.ts'
 import { deleteOrphanedEvents } from '../../labs/orders/progress/actions.ts'
 import { deleteOrphanedReports } from '../../labs/results/actions.ts'
 import { type App, inTransaction } from '../../platform/app.ts'

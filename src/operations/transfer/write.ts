@@ -1,4 +1,4 @@
-import { findLogErasure } from '../../delivery/events/erasure.ts'
+import { findLogErasure } from '../../delivery/events/erasure/actions.ts'
 import { importTest } from '../../labs/catalog/transfer.ts'
 import * as kits from '../../labs/kits/transfer.ts'
 import { importPhysicians } from '../../labs/physicians/transfer.ts'

@@ -1,4 +1,4 @@
-import { eraseUsersFromLog } from '../../delivery/events/erasure.ts'
+import { eraseUsersFromLog } from '../../delivery/events/erasure/actions.ts'
 import { emitUserDeleted, emitUserDeletionUndone, keepDeletionEvents } from '../../delivery/events/user-events.ts'
 import { cancelVisitsOf } from '../../labs/appointments/actions.ts'
 import { forgetPatients } from '../../labs/orders/progress/actions.ts'

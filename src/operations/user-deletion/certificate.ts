@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { findLogErasure } from '../../delivery/events/erasure.ts'
+import { findLogErasure } from '../../delivery/events/erasure/actions.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { deploymentOf } from '../../platform/config.ts'

@@ -1,9 +1,9 @@
 import { changeDelivery } from '../../delivery/events/change-log.ts'
-import { deleteEventsOfTeam, deleteUnmoved, emptyEvents, runLogErasures } from '../../delivery/events/erasure.ts'
+import { deleteEventsOfTeam, deleteUnmoved, emptyEvents, runLogErasures } from '../../delivery/events/erasure/actions.ts'
 import { deleteAttemptsOfTeam, eraseMessages } from '../../delivery/webhooks/repair/erasure.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 
-export { searchLogErasures } from '../../delivery/events/erasure.ts'
+export { searchLogErasures } from '../../delivery/events/erasure/actions.ts'
 
 /** Rows of a table in one transaction. */
 const BATCH = 1000

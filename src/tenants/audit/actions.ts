@@ -71,6 +71,7 @@ export function actorKindOf(actor: Caller | SystemActor) {
   if ('token' in actor) return 'access_token'
   if (actor.kind === 'link') return 'link_token'
   if (actor.kind === 'team' && actor.user_id) return 'user_token'
+  if (actor.kind === 'team' && actor.webhook_id) return 'webhook_secret'
   return 'key_id' in actor ? `${actor.kind}_key` : actor.kind
 }
 

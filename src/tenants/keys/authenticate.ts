@@ -56,6 +56,15 @@ function useKey(app: App, { caller, expires_at, last_used_at }: KeyCaller): Team
   return caller
 }
 
+/** The caller of a request that was signed with the secret of a webhook. Undefined if its team is deleted. */
+export async function loadWebhookCaller(app: App, team_id: string, webhook_id: string): Promise<TeamCaller | undefined> {
+  const team = await store.findTeamOfCaller(app.db, team_id)
+  if (!team || team.deleted_at) return undefined
+  const { org_id, plan, betas, clock_offset_ms, team_rate_limit } = team
+  const rate_limits = rules.rateLimitsOf(team_rate_limit)
+  return { kind: 'team', webhook_id, key_id: webhook_id, org_id, team_id, read_only: true, plan, betas, clock_offset_ms, rate_limits }
+}
+
 export async function authenticateManagementKey(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {
   if (rules.deploymentOfKey(secret))
     throw problem('TEAM_KEY_NOT_ALLOWED', 'This endpoint needs a management key in X-Management-Key, not a team API key.')

@@ -42,6 +42,10 @@ const teamKeys = prepareRead('find_team_key', (db, team_id: string, key_id: stri
 /** Finds a team key with the team and organization columns that a request needs. */
 export const findTeamKey = async (db: Db, { team_id, key_id }: KeyOwner) => (await teamKeys(db, team_id, key_id))[0]
 
+/** The columns of a team that a request needs. */
+export const findTeamOfCaller = (db: Db, team_id: string) =>
+  db.selectFrom('teams').innerJoin('orgs', 'orgs.id', 'teams.org_id').select(teamColumns).where('teams.id', '=', team_id).executeTakeFirst()
+
 const teamsOfKey = sql<string[]>`array(select team_id from management_key_teams where key_id = management_keys.id order by team_id)`
 
 const withOrg = (db: Db) =>

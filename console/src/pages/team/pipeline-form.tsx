@@ -4,6 +4,7 @@ import { type ApiError, api, fieldErrors } from '../../api.ts'
 import { refresh } from '../../query.ts'
 import { deploymentParams, teamParams } from '../../session.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
+import { FormatFields, fullFormat } from '../../ui/format-fields.tsx'
 import { AreaField, Checkbox, TextField } from '../../ui/forms.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import type { Pipeline } from './pipelines.tsx'
@@ -17,8 +18,8 @@ type FormProps = { existing: Pipeline | undefined; onClose: () => void }
 
 export function PipelineForm({ existing, onClose }: FormProps) {
   const [selected, setSelected] = useState<SupportedDestination[]>(existing ? kinds.filter((kind) => existing[kind]) : ['rabbitmq'])
-  const [rabbitmq, setRabbitMq] = useState(existing?.rabbitmq ?? { uri: '', exchange: '' })
-  const [topic, setTopic] = useState(existing?.cloud_pubsub ?? { project: '', topic: '', message_ordering: true })
+  const [rabbitmq, setRabbitMq] = useState(existing?.rabbitmq ?? { uri: '', exchange: '', ...fullFormat })
+  const [topic, setTopic] = useState(existing?.cloud_pubsub ?? { project: '', topic: '', message_ordering: true, ...fullFormat })
   const [types, setTypes] = useState(existing?.event_type_prefixes?.join('\n') ?? '')
   const [includesHistory, setIncludesHistory] = useState(false)
   const hasNew = selected.some((kind) => !existing?.[kind])
@@ -122,6 +123,7 @@ const RabbitMqFields = ({ value, isExisting, onChange, error }: Fields<RabbitMq>
       onText={(exchange) => onChange({ ...value, exchange })}
       error={fieldErrors(error)['rabbitmq.exchange']}
     />
+    <FormatFields value={value} onChange={(change) => onChange({ ...value, ...change })} />
   </div>
 )
 
@@ -153,5 +155,6 @@ const PubSubFields = ({ value, onChange, error }: Fields<PubSub>) => (
         onChange={(message_ordering) => onChange({ ...value, message_ordering })}
       />
     </div>
+    <FormatFields value={value} onChange={(change) => onChange({ ...value, ...change })} />
   </div>
 )

@@ -1,4 +1,5 @@
 import { type ApiError, fieldErrors } from '../../api.ts'
+import { FormatFields } from '../../ui/format-fields.tsx'
 import { AreaField, SelectField, TextField } from '../../ui/forms.tsx'
 import type { Webhook } from './list.tsx'
 
@@ -9,16 +10,28 @@ type Fields = {
   types: string
   rate_limit: number | null
   ordering: 'per_key' | 'strict' | 'unordered'
+  format: 'full' | 'thin'
+  include_client_user_id: boolean
 }
 
-export const emptyFields: Fields = { url: '', description: '', types: '', rate_limit: null, ordering: 'per_key' }
+export const emptyFields: Fields = {
+  url: '',
+  description: '',
+  types: '',
+  rate_limit: null,
+  ordering: 'per_key',
+  format: 'full',
+  include_client_user_id: false,
+}
 
-export const fieldsOf = ({ url, description, filter_types, rate_limit, ordering }: Webhook): Fields => ({
+export const fieldsOf = ({ url, description, filter_types, rate_limit, ordering, format, include_client_user_id }: Webhook): Fields => ({
   url,
   description: description ?? '',
   types: filter_types?.join('\n') ?? '',
   rate_limit,
   ordering: ordering as Fields['ordering'],
+  format: format as Fields['format'],
+  include_client_user_id,
 })
 
 export const fieldsToBody = ({ types, ...fields }: Fields) => ({ ...fields, filter_types: parseTypes(types) })
@@ -73,6 +86,7 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
         // The select lists only contract values.
         onSelect={(ordering) => set({ ordering: ordering as Fields['ordering'] })}
       />
+      <FormatFields value={fields} onChange={(change) => set(change as Partial<Fields>)} />
       <TextField
         label="Messages per second"
         type="number"

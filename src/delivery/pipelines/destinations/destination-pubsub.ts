@@ -44,8 +44,8 @@ export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions,
 const pathOf = ({ project, topic }: PubSub) => `/v1/projects/${encodeURIComponent(project)}/topics/${encodeURIComponent(topic)}:publish`
 
 /** Pub/Sub delivers messages with the same ordering key in the order they were published. */
-function bodyOf({ event_id, event_type, key, content, gzipped }: Message, { message_ordering }: PubSub) {
-  const attributes = { event_id, event_type, 'Content-Type': 'application/json', ...(gzipped && { 'Content-Encoding': 'gzip' }) }
+function bodyOf({ event_id, event_type, key, content, content_type, gzipped }: Message, { message_ordering }: PubSub) {
+  const attributes = { event_id, event_type, 'Content-Type': content_type, ...(gzipped && { 'Content-Encoding': 'gzip' }) }
   const message = { data: content.toString('base64'), attributes, ...(message_ordering && { orderingKey: key }) }
   return JSON.stringify({ messages: [message] })
 }

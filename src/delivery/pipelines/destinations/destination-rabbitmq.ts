@@ -104,14 +104,14 @@ function destinationOn(connection: ChannelModel, channel: ConfirmChannel, exchan
 }
 
 /** Content-Type and Content-Encoding are set as AMQP properties and also as headers, where Junction clients expect them. */
-const propertiesOf = ({ event_id, event_type, timestamp, gzipped }: Message) => ({
+const propertiesOf = ({ event_id, event_type, timestamp, content_type, gzipped }: Message) => ({
   mandatory: true,
   persistent: true,
   messageId: event_id,
   type: event_type,
   timestamp,
   appId: 'assay',
-  contentType: 'application/json',
+  contentType: content_type,
   ...(gzipped && { contentEncoding: 'gzip' }),
-  headers: { 'Content-Type': 'application/json', ...(gzipped && { 'Content-Encoding': 'gzip' }) },
+  headers: { 'Content-Type': content_type, ...(gzipped && { 'Content-Encoding': 'gzip' }) },
 })

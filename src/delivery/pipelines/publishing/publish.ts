@@ -1,19 +1,15 @@
-import type { EventEnvelope } from '../../../contract/delivery/event.ts'
 import type { Destination } from '../destinations/destination.ts'
-import { messageOf } from '../destinations/message.ts'
-
-/** An event with its ordering key. */
-type LogEntry = { key: string; event: EventEnvelope }
+import { messageOf, type Publication } from '../destinations/message.ts'
 
 type PublishResult = { confirmed: number; error?: unknown }
 
 /** Publishes in log order and stops at the first rejected event, or when `isOver` returns true. Returns how many events from the start were confirmed. */
 export async function publishAll(
   destination: Pick<Destination, 'publish'>,
-  entries: LogEntry[],
+  entries: Publication[],
   isOver: () => boolean,
 ): Promise<PublishResult> {
-  const messages = await Promise.all(entries.map(({ key, event }) => messageOf(event, key)))
+  const messages = await Promise.all(entries.map(messageOf))
   const inFlight = new Map<string, Promise<void>>()
   const confirms: Promise<void>[] = []
   let isRejected = false

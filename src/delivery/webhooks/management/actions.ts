@@ -10,6 +10,8 @@ import { problem } from '../../../platform/problem.ts'
 import { requireTeam } from '../../../tenants/teams/actions.ts'
 import { changeAtEnd, changeDelivery } from '../../events/change-log.ts'
 import { checkEventTypes } from '../../events/rules.ts'
+import { presentFormat } from '../../formats/rules.ts'
+import { changeFormat, forgetFormats, listFormats } from '../../formats/settings.ts'
 import { countWaiting } from '../backlog.ts'
 import { openSecrets, sealSecrets } from '../endpoints.ts'
 import { nextAttemptAt } from '../rules-health.ts'
@@ -66,6 +68,7 @@ export async function createWebhook(app: App, caller: ManagementCaller, { team_i
       disabled_at: body.disabled ? now : null,
     })
     await cursors.insertCursor(app.db, { team_id, webhook_id: id, after_no: end.no, after_at: end.at })
+    await changeFormat(app, { team_id, destination: id, after_no: end.no }, body)
     return presentWebhook(app, caller, row)
   })
 }
@@ -73,12 +76,12 @@ export async function createWebhook(app: App, caller: ManagementCaller, { team_i
 export const getWebhook = async (app: App, caller: ManagementCaller, path: WebhookPath) =>
   presentWebhook(app, caller, await requireWebhook(app, caller, path))
 
-/** A new filter or ordering applies to later events, so it needs the end of the log. */
+/** A new filter, ordering or format applies to later events, so it needs the end of the log. */
 export async function patchWebhook(app: App, caller: ManagementCaller, path: WebhookPath, patch: z.output<typeof WebhookPatch>) {
   await requireWebhook(app, caller, path)
   if (patch.url) checkUrl(patch.url, policyOf(app.config))
   checkEventTypes(patch.filter_types, ['body', 'filter_types'])
-  if (patch.filter_types === undefined && !patch.ordering)
+  if (patch.filter_types === undefined && !patch.ordering && !patch.format && typeof patch.include_client_user_id !== 'boolean')
     return changeDelivery(app, path.team_id, (app) => applyPatch(app, caller, path, patch))
   return changeAtEnd(app, path.team_id, (app, end) => applyPatch(app, caller, path, patch, end.no))
 }
@@ -92,7 +95,10 @@ async function applyPatch(
 ) {
   const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
   const now = app.wall()
-  if (end_no !== undefined) await cursors.keepFilter(app.db, webhook, end_no)
+  if (end_no !== undefined) {
+    if (patch.filter_types !== undefined || patch.ordering) await cursors.keepFilter(app.db, webhook, end_no)
+    await changeFormat(app, { team_id: path.team_id, destination: webhook.id, after_no: end_no }, patch)
+  }
   const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
     updated_at: now,
     ...(await secretChanges(app, webhook, patch)),
@@ -140,6 +146,7 @@ export async function deleteWebhook(app: App, caller: ManagementCaller, path: We
   await changeDelivery(app, path.team_id, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     await store.deleteWebhook(app.db, path.team_id, webhook.id)
+    await forgetFormats(app, path.team_id, [webhook.id])
   })
 }
 
@@ -155,9 +162,11 @@ const presentWebhook = async (app: App, caller: ManagementCaller, row: store.Web
 
 async function presentWebhooks(app: App, caller: ManagementCaller, team_id: string, rows: store.WebhookRow[]) {
   const waiting = await countWaiting(app.db, team_id, rows)
+  const formats = await listFormats(app, team_id)
   const opened = await Promise.all(rows.map(async (row) => ({ row, secrets: await openSecrets(app, row) })))
   return opened.map(({ row, secrets }) => ({
     ...row,
+    ...presentFormat(formats.get(row.id) ?? []),
     url: shownUrl(caller, secrets.url),
     public_key: secrets.pairs?.[0] ? publicKeyOf(secrets.pairs[0].private_key) : null,
     disabled: row.disabled_at !== null,

@@ -5,10 +5,11 @@ import { fixedHeaders, lowerCaseHeaders } from '../../../platform/outbound/send.
 import { type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
+import { bodyOf, keyOfMessage } from '../../events/body.ts'
 import { checkEventType } from '../../events/rules.ts'
 import { requireWebhook, type WebhookPath } from '../management/actions.ts'
 import { shownUrl } from '../rules-urls.ts'
-import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
+import { type AttemptContents, attemptAssociatedData, headersOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
 
 type Query = store.AttemptFilter & PageQuery
@@ -28,13 +29,21 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   if (!found?.sealed || (found.user_id && !found.key_id))
     throw problem('ATTEMPT_NOT_FOUND', 'This webhook has no such attempt, or it is past retention. List its attempts to see their IDs.')
   const key = await keyOfMessage(app, found)
-  const { url, signature, headers, body, ...response } = open<AttemptContents>(key, attemptAssociatedData(found.id), found.sealed)
+  const { url, signature, headers, body, content_type, ...response } = open<AttemptContents>(
+    key,
+    attemptAssociatedData(found.id),
+    found.sealed,
+  )
   const { event_sealed, created_at } = found
   const eventBody = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
   return {
     ...presentAttempt(found),
     url: shownUrl(caller, url),
-    request_headers: { ...fixedHeaders, ...lowerCaseHeaders(headers), ...headersOfMessage(found, signature, found.at) },
+    request_headers: {
+      ...fixedHeaders,
+      ...lowerCaseHeaders(headers),
+      ...headersOfMessage({ ...found, content_type }, signature, found.at),
+    },
     request_body: body ?? eventBody,
     ...response,
   }

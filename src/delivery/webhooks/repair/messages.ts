@@ -3,6 +3,8 @@ import type { ManagementCaller } from '../../../platform/callers.ts'
 import { cursorAt, type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { changeAtEnd } from '../../events/change-log.ts'
+import { presentFormat } from '../../formats/rules.ts'
+import { findFormats } from '../../formats/settings.ts'
 import { COUNT_LIMIT, positionsOf, segmentsOf } from '../backlog.ts'
 import { requireWebhook, type WebhookPath } from '../management/actions.ts'
 import { nextAttemptAt } from '../rules-health.ts'
@@ -149,6 +151,7 @@ async function retryEvent(app: AppInTransaction, webhook: WebhookRow, event: sto
     return { action: 'retried', behind: 0 }
   }
   const key = keyBesideOrder(version.ordering, event)
-  await positions.parkMessage(app.db, { team_id, webhook_id, key }, event, now)
+  const { format } = presentFormat(await findFormats(app, team_id, webhook_id))
+  await positions.parkMessage(app.db, { team_id, webhook_id, key, format }, event, now)
   return { action: 'resent', behind: (await positions.findParked(app.db, team_id, webhook_id, event.no))?.behind ?? 0 }
 }

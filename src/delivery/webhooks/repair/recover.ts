@@ -2,6 +2,8 @@ import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { isLockTimeout } from '../../../platform/db/errors.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { changeDelivery } from '../../events/change-log.ts'
+import { presentFormat } from '../../formats/rules.ts'
+import { findFormats } from '../../formats/settings.ts'
 import { keyBesideOrder } from '../sending/rules-filters.ts'
 import { lockHealth } from '../store.ts'
 import { lockCursor, parkMessage } from '../store-positions.ts'
@@ -52,8 +54,9 @@ async function parkBatch(app: AppInTransaction, job: store.JobRow) {
   if (!webhook) return false
   await lockCursor(app.db, team_id, webhook_id)
   const { processed, events, position } = await store.nextToRecover(app.db, job, BATCH_SIZE)
+  const { format } = presentFormat(await findFormats(app, team_id, webhook_id))
   for (const event of events)
-    await parkMessage(app.db, { team_id, webhook_id, key: keyBesideOrder(webhook.ordering, event) }, event, app.wall())
+    await parkMessage(app.db, { team_id, webhook_id, key: keyBesideOrder(webhook.ordering, event), format }, event, app.wall())
   await store.updateJob(app.db, job, {
     ...position,
     done: job.done + processed,

@@ -56,3 +56,13 @@ export async function findAttempt(db: Db, { team_id, webhook_id }: WebhookKey, i
   )
   return rows[0]
 }
+
+export const findExampleAttempt = (db: Db, { team_id, webhook_id }: WebhookKey, event_id: string, at: string) =>
+  db
+    .selectFrom('attempts')
+    .select(['id', 'event_type', 'sealed'])
+    .where('team_id', '=', team_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('at', '=', at)
+    .where('event_id', '=', event_id)
+    .executeTakeFirst()

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../../platform/outbound/outcome.ts'
+import type { Disclosure } from '../../disclosures/rules.ts'
 import type { CursorChange, NewAttempt } from './store-cursors.ts'
 
 export type { NewAttempt } from './store-cursors.ts'
@@ -16,5 +17,7 @@ export const noChanges = () => ({
   messages: [] as CursorChange['messages'],
   released: [] as CursorChange['released'],
   attempts: [] as NewAttempt[],
+  /** What has reached the webhook. */
+  disclosed: [] as Disclosure[],
   outcomes: [] as HealthOutcome[],
 })

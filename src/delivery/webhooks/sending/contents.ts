@@ -1,33 +1,11 @@
-import type { App } from '../../../platform/app.ts'
 import { timeOrderedId } from '../../../platform/db/time-ordered-id.ts'
 import type { Outcome } from '../../../platform/outbound/outcome.ts'
 import { type SealingKey, sealBytes, sealCompressed } from '../../../platform/sealing/seal.ts'
-import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
-import { openEventText } from '../../events/emit.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { AttemptVerdict } from '../rules.ts'
 import { headersOf, signatures } from '../sign.ts'
 import { signEd25519 } from '../sign-ed25519.ts'
 import type { NewAttempt } from './store-cursors.ts'
-
-type SealedMessage = { team_id: string; user_id: string | null; key_id: string | null; wrapped_key: Buffer | null }
-
-/** The key that encrypts a message: the user's, or the team's if the event is not about a user. */
-export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped_key }: SealedMessage) {
-  const team = await teamSealingKey(app, team_id)
-  return user_id && key_id && wrapped_key ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped: wrapped_key }) : team
-}
-
-type SealedEvent = { event_id: string; event_type: string; team_id: string; user_id: string | null; created_at: string; sealed: Buffer }
-
-/**
- * The envelope of the Junction API, plus Assay's own fields.
- * `client_user_id` and `data` are copied as the JSON text they were encrypted as: parsing and serializing them again would be most of the work.
- */
-export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id, created_at, sealed }: SealedEvent) {
-  const envelope = JSON.stringify({ event_type, team_id, user_id, event_id, created_at })
-  return `${envelope.slice(0, -1)},${openEventText(key, event_id, sealed).slice(1)}`
-}
 
 /** An example has no position. */
 type NumberedMessage = { event_id: string; no: number | null; previous: number | null; key: string | null }
@@ -44,8 +22,12 @@ export const signatureOf = (
   )
 
 /** The headers of a message, apart from the webhook's own. */
-export const headersOfMessage = ({ event_id, no, previous, key }: NumberedMessage, signature: string, at: string) => ({
-  'content-type': 'application/json',
+export const headersOfMessage = (
+  { event_id, no, previous, key, content_type = 'application/json' }: NumberedMessage & { content_type?: string | undefined },
+  signature: string,
+  at: string,
+) => ({
+  'content-type': content_type,
   ...headersOf({ id: event_id, timestamp: secondsOf(at), signature, sequence: no ?? 0, previous, key: key ?? '' }),
 })
 
@@ -57,8 +39,10 @@ export type AttemptContents = {
   signature: string
   /** The webhook's headers with sensitive values hidden. */
   headers: Record<string, string>
-  /** Set for an example, which has no event. */
+  /** Set for an example, which has no event, and for a body that is not the event in full. */
   body?: string | undefined
+  /** Set with a body that is not plain JSON. */
+  content_type?: string | undefined
   response_headers: Record<string, string>
   response_body: string
   truncated: boolean
@@ -67,7 +51,15 @@ export type AttemptContents = {
 
 export const attemptAssociatedData = (id: string) => `attempts.sealed.${id}`
 
-type AttemptDetails = { attempt: number; at: string; outcome: Outcome; verdict: AttemptVerdict; signature: string; body?: string }
+type AttemptDetails = {
+  attempt: number
+  at: string
+  outcome: Outcome
+  verdict: AttemptVerdict
+  signature: string
+  body?: string | undefined
+  content_type?: string | undefined
+}
 type AttemptedMessage = NumberedMessage & { team_id: string; user_id: string | null; event_at: string | null; event_type: string }
 
 export function attemptOf(key: SealingKey, endpoint: Endpoint, message: AttemptedMessage, details: AttemptDetails): NewAttempt {
@@ -78,6 +70,7 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     signature: details.signature,
     headers: endpoint.shown_headers,
     body: details.body,
+    content_type: details.content_type,
     response_headers: outcome.response_headers,
     response_body: outcome.response_body.toString(),
     truncated: outcome.truncated,

@@ -1,11 +1,10 @@
-import type { App } from '../../../platform/app.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import type { LogReader } from '../../events/read.ts'
+import type { FormatContext } from '../../formats/body.ts'
 import type { Shares } from './shares.ts'
 
 /** What a worker shares with the webhooks that it delivers to. */
-export type SendingContext = {
-  app: App
+export type SendingContext = FormatContext & {
   send: Sender['post']
   /** How long a request may take. */
   timeoutMs: number

@@ -1,6 +1,8 @@
 import type { FilterVersion } from '../../../contract/delivery/log-rows.ts'
 import type { App } from '../../../platform/app.ts'
 import { findLastBefore } from '../../events/access.ts'
+import type { FormatVersion } from '../../formats/rules.ts'
+import { listFormats } from '../../formats/settings.ts'
 import { listVersions } from '../store-positions.ts'
 import { newReplay, type Replay } from './replay.ts'
 import * as store from './store-cursors.ts'
@@ -12,14 +14,16 @@ export type LoadedWebhook = {
   versions: FilterVersion[]
   parked: store.ParkedKeyRow[]
   replays: Replay[]
+  formats: FormatVersion[]
 }
 
 /** Takes over the cursors of a team that its owner does not hold yet, and loads all of its webhooks. */
 export async function takeWebhooks(
-  { db }: App,
+  app: App,
   team_id: string,
   { worker, held }: { worker: string; held: store.HeldCursor[] },
 ): Promise<LoadedWebhook[]> {
+  const { db } = app
   const cursors = await store.takeCursors(db, team_id, worker, held)
   await store.deletePassedFilters(db, team_id)
   const webhooks = await store.listWebhooks(db, team_id)
@@ -27,6 +31,7 @@ export async function takeWebhooks(
   const versions = await listVersions(db, team_id, webhooks)
   const parked = Map.groupBy(await store.listParkedKeys(db, team_id), ({ webhook_id }) => webhook_id)
   const replays = Map.groupBy(await openReplays(db, team_id), ({ webhook_id }) => webhook_id)
+  const formats = await listFormats(app, team_id)
   return cursors.flatMap((cursor) => {
     const { webhook_id } = cursor
     const state = states.get(webhook_id)
@@ -37,6 +42,7 @@ export async function takeWebhooks(
       versions: versions.get(webhook_id) ?? [],
       parked: parked.get(webhook_id) ?? [],
       replays: (replays.get(webhook_id) ?? []).map(({ replay }) => replay),
+      formats: formats.get(webhook_id) ?? [],
     }
   })
 }

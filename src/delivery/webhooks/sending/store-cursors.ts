@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
-import type { CursorPosition, LoggedEvent, Position } from '../../../contract/delivery/log-rows.ts'
+import type { Format } from '../../../contract/delivery/formats.ts'
+import type { CursorPosition, DisclosureCount } from '../../../contract/delivery/log-rows.ts'
 import { type Db, parameterList, prepareStatement, run } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
@@ -55,38 +56,20 @@ export async function listUsersWithKey(db: Db, team_id: string, user_ids: string
   return rows.map(({ user_id }) => user_id)
 }
 
-type ParkedRow = { parked_key: string; no: number; logged_at: string; previous: number | null }
-export type ParkedMessage = ParkedRow & { event: LoggedEvent | undefined }
+/** The format is null if an earlier version has parked the message. */
+type ParkedRow = { parked_key: string; no: number; logged_at: string; previous: number | null; format: Format | null }
 
 type ParkedQuery = { team_id: string; webhook_id: string; keys: string[]; limit: number }
 
-/** The first messages of parked keys, in order. An event is absent once its retention has ended. */
+/** The first messages of parked keys, in order. */
 export async function listParked(db: Db, { team_id, webhook_id, keys, limit }: ParkedQuery) {
   const { rows } = await sql<ParkedRow>`
-    select key as parked_key, no, logged_at, previous from (
-      select key, no, logged_at, previous, row_number() over (partition by key order by no) as n from parked_messages
+    select key as parked_key, no, logged_at, previous, format from (
+      select key, no, logged_at, previous, format, row_number() over (partition by key order by no) as n from parked_messages
       where team_id = ${team_id} and webhook_id = ${webhook_id} and key = any(${keys}::text[])
     ) m
     where n <= ${limit} order by no`.execute(db)
-  const events = await listEventsAt(
-    db,
-    team_id,
-    rows.map(({ no, logged_at }) => ({ no, at: logged_at })),
-  )
-  return rows.map((row): ParkedMessage => ({ ...row, event: events.get(row.no) }))
-}
-
-/** Events by their exact positions. */
-export async function listEventsAt(db: Db, team_id: string, positions: Position[]) {
-  if (!positions.length) return new Map<number, LoggedEvent>()
-  const times = positions.map(({ at }) => at).sort()
-  const { rows } = await sql<LoggedEvent>`
-    select e.no, e.logged_at, e.id, e.user_id, e.order_id, e.event_type, e.key, e.deliverable, e.created_at,
-      case when e.user_id is null or k.id is not null then e.sealed end as sealed, k.id as key_id, k.wrapped as wrapped_key
-    from events e left join sealing_keys k on k.team_id = ${team_id} and k.user_id = e.user_id
-    where e.team_id = ${team_id} and e.no = any(${positions.map(({ no }) => no)}::bigint[])
-      and e.logged_at between ${times[0]} and ${times.at(-1)}`.execute(db)
-  return new Map(rows.map((row) => [row.no, row]))
+  return rows
 }
 
 export type NewAttempt = Selectable<Tables['attempts']> & { outcome: 'delivered' | 'retried' | 'exhausted'; sealed: Buffer }
@@ -102,10 +85,11 @@ export type CursorChange = {
   cursor: CursorPosition & { webhook_id: string; term: number; flush: number; attempts: number; retry_at: string | null }
   jobs: { id: string; after_no: number; decided: number[]; done: number; sent: number; is_over: boolean; at: string }[]
   parked: { webhook_id: string; key: string; attempts: number; retry_at: string }[]
-  messages: { webhook_id: string; key: string; no: number; logged_at: string; previous: number | null }[]
+  messages: { webhook_id: string; key: string; no: number; logged_at: string; previous: number | null; format: Format }[]
   released: { webhook_id: string; key: string; no: number }[]
   removed: { webhook_id: string; key: string }[]
   attempts: NewAttempt[]
+  disclosed: DisclosureCount[]
 }
 
 /** The team, and six lists of a change. */
@@ -119,14 +103,14 @@ type Conflict = { webhook_id: string; term: number; flush: number }
 
 /** Records changes of cursors of a team, or none of them. Returns the cursors with another term or number of flushes. */
 export function recordOutcomes(db: Db, team_id: string, changes: CursorChange[]) {
-  const listOf = (name: Exclude<keyof CursorChange, 'cursor' | 'attempts'>) => {
+  const listOf = (name: Exclude<keyof CursorChange, 'cursor' | 'attempts' | 'disclosed'>) => {
     const rows = changes.flatMap((change): object[] => change[name])
     return rows.length ? JSON.stringify(rows) : null
   }
   const attempts = changes.flatMap((change) => change.attempts)
   return run<Conflict>(db, recordStatement, [
     team_id,
-    JSON.stringify(changes.map(({ cursor }) => cursor)),
+    JSON.stringify(changes.map(({ cursor, disclosed }) => ({ ...cursor, disclosed }))),
     ...(['jobs', 'parked', 'messages', 'released', 'removed'] as const).map(listOf),
     ...[...attemptColumns, 'sealed' as const].map((column) => attempts.map((attempt) => attempt[column])),
   ])

@@ -10,6 +10,7 @@ import { later, SECOND } from '../../../platform/time.ts'
 import { reappears } from '../../kits/rules.ts'
 import { continueKit } from '../../kits/scans.ts'
 import { claimReportedParcels, mergeShipment } from '../../kits/shipments.ts'
+import { diagnosesOf } from '../../orders/checks/rules-diagnoses.ts'
 import { transmissionName } from '../../orders/checks/rules-people.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { offerRedraw, recreateOrder } from '../../orders/progress/redraw.ts'
@@ -130,6 +131,9 @@ function presentLabOrder({ document, lab_test, ...order }: LoadedOrder) {
     clinical_notes: document.clinical_notes,
     aoe_answers: document.aoe_answers,
     lab_test: { id: lab_test.id, name: lab_test.name, sample_type: lab_test.sample_type, fasting: lab_test.fasting },
-    markers: lab_test.markers.map(({ id, name, provider_id, loinc }) => ({ id, name, provider_id, loinc })),
+    markers: lab_test.markers.map(({ id, name, provider_id, loinc }) => ({
+      ...{ id, name, provider_id, loinc },
+      icd_codes: diagnosesOf(document, id),
+    })),
   }
 }

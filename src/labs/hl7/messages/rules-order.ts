@@ -29,11 +29,14 @@ export type Coverage = {
 
 type Answer = { question: string; text: string; answers: { code: string | null; text: string }[]; is_number: boolean }
 
+type Diagnosis = { code: string; text: string | null }
+
 export type OrderedTest = {
   code: string
   name: string
   loinc: string | null
   sample_type: keyof Profile['order']['specimens']
+  diagnoses: Diagnosis[]
   answers: Answer[]
 }
 
@@ -49,7 +52,8 @@ export type OrderToSend = {
   patient: Patient
   physician: { npi: string; first_name: string; last_name: string } | null
   tests: OrderedTest[]
-  diagnoses: { code: string; text: string | null }[]
+  /** Every diagnosis of the tests once. */
+  diagnoses: Diagnosis[]
   clinical_notes: string | null
   fasting: boolean
   priority: boolean
@@ -84,7 +88,7 @@ function orderMessage(writing: Writing, tests: OrderedTest[], position: number) 
     { type, event, structure: `${type}_${event}`, control_id: controlIdOf(writing, position), account: order.account, ...envelope },
     [
       ...patientSegments(writing),
-      ...(profile.diagnosis.position === 'before_orders' ? diagnosisSegments(writing) : []),
+      ...(profile.diagnosis.position === 'before_orders' ? diagnosisSegments(writing, writing.order.diagnoses) : []),
       ...tests.flatMap((test, i) => orderGroup(writing, test, { i, number: testNumber(writing, position + i) })),
     ],
   )

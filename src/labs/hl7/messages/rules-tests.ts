@@ -29,7 +29,7 @@ export function testSegments(writing: Writing, test: OrderedTest, position: Posi
     ...(profile.order.priority.in === 'TQ1-9' ? [segment('TQ1', { 1: '1', 9: priorityOf(writing) })] : []),
     requestSegment(writing, test, position),
     ...(profile.order.clinical_notes_in === 'NTE' ? noteSegments(writing) : []),
-    ...(profile.diagnosis.position === 'after_test' ? diagnosisSegments(writing) : []),
+    ...(profile.diagnosis.position === 'after_test' ? diagnosisSegments(writing, test.diagnoses) : []),
     ...answerSegments(writing, test),
     ...fastingSegments(writing, position),
     ...specimenSegments(writing, test),
@@ -69,10 +69,10 @@ const priorityOf = ({ profile, order }: Writing) => (order.priority ? profile.or
 const noteSegments = ({ profile, order }: Writing) =>
   order.clinical_notes ? [segment('NTE', { 1: '1', 2: 'P', 3: linesInCharset(profile, order.clinical_notes) })] : []
 
-export const diagnosisSegments = ({ profile, order, envelope }: Writing): Segment[] =>
+export const diagnosisSegments = ({ profile, envelope }: Writing, diagnoses: OrderedTest['diagnoses']): Segment[] =>
   envelope.action === 'CA'
     ? []
-    : order.diagnoses.map(({ code, text }, i) => {
+    : diagnoses.map(({ code, text }, i) => {
         const { method, system, text_in, type } = profile.diagnosis
         const description = text && inCharset(profile, text)
         const others = `${code}^^${system}`.length

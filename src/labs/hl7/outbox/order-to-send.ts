@@ -2,6 +2,7 @@ import type { App } from '../../../platform/app.ts'
 import { describeCodes } from '../../../tenants/insurance/actions.ts'
 import { loadInsurance } from '../../../tenants/users/records.ts'
 import { loadAccountNumber } from '../../catalog/markers.ts'
+import { allDiagnoses, diagnosesOf } from '../../orders/checks/rules-diagnoses.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 import type { Coverage, OrderedTest, OrderToSend, Patient } from '../messages/rules-order.ts'
 
@@ -9,7 +10,8 @@ import type { Coverage, OrderedTest, OrderToSend, Patient } from '../messages/ru
 export async function loadOrderToSend(app: App, order: LoadedOrder, number: string): Promise<OrderToSend> {
   const { document, lab_test } = order
   const insurance = order.health_insurance_id ? await loadInsurance(app, order, order.health_insurance_id) : undefined
-  const diagnoses = await describeCodes(app, document.icd_codes ?? [])
+  const described = await describeCodes(app, allDiagnoses(document))
+  const diagnoses = described.map(({ code, description }) => ({ code, text: description }))
   return {
     number,
     filler_number: null,
@@ -18,8 +20,8 @@ export async function loadOrderToSend(app: App, order: LoadedOrder, number: stri
     collected_at: order.collected_at,
     patient: patientOf(order),
     physician: document.physician,
-    tests: testsOf(order),
-    diagnoses: diagnoses.map(({ code, description }) => ({ code, text: description })),
+    tests: testsOf(order, diagnoses),
+    diagnoses,
     clinical_notes: document.clinical_notes,
     fasting: lab_test.fasting,
     priority: order.priority,
@@ -49,12 +51,13 @@ const coverageOf = ({ payor_code, company, member_id, group_id = null, relations
   insured,
 })
 
-const testsOf = ({ document, lab_test }: LoadedOrder): OrderedTest[] =>
+const testsOf = ({ document, lab_test }: LoadedOrder, diagnoses: OrderToSend['diagnoses']): OrderedTest[] =>
   lab_test.markers.map((marker) => ({
     code: marker.provider_id ?? String(marker.id),
     name: marker.name,
     loinc: marker.loinc,
     sample_type: lab_test.sample_type as OrderedTest['sample_type'],
+    diagnoses: diagnosesOf(document, marker.id).flatMap((code) => diagnoses.find((diagnosis) => diagnosis.code === code) ?? []),
     answers: document.aoe_answers.filter(({ marker_id }) => marker_id === marker.id).map((answer) => answerOf(marker, answer)),
   }))
 

@@ -1,5 +1,7 @@
 import type { Envelope, OrderToSend } from '../messages/rules-order.ts'
 
+const diabetes = { code: 'E11.22', text: 'Type 2 diabetes mellitus with diabetic chronic kidney disease' }
+
 /** An invented order with everything that a profile can write, as long as in real orders. */
 export const sampleOrder: OrderToSend = {
   number: '7K2M4Q9X3T1B',
@@ -25,14 +27,15 @@ export const sampleOrder: OrderToSend = {
       name: 'Lipid Panel',
       loinc: '24331-1',
       sample_type: 'serum',
+      diagnoses: [diabetes],
       answers: [
         { question: 'FASTING', text: 'Was the patient fasting?', answers: [{ code: 'Y', text: 'Yes' }], is_number: false },
         { question: 'WEIGHT', text: 'Weight in pounds', answers: [{ code: null, text: '142' }], is_number: true },
       ],
     },
-    { code: 'QM10031', name: 'Hemoglobin A1c', loinc: '4548-4', sample_type: 'serum', answers: [] },
+    { code: 'QM10031', name: 'Hemoglobin A1c', loinc: '4548-4', sample_type: 'serum', diagnoses: [diabetes], answers: [] },
   ],
-  diagnoses: [{ code: 'E11.22', text: 'Type 2 diabetes mellitus with diabetic chronic kidney disease' }],
+  diagnoses: [diabetes],
   clinical_notes: 'Fatigue & dizziness | since May',
   fasting: true,
   priority: false,

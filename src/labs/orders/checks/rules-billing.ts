@@ -1,10 +1,11 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { normalizeIcdCode } from '../../../tenants/insurance/rules.ts'
 import { stateCode } from '../../geography/rules-states.ts'
+import { type DiagnosedTests, diagnosesOf, diagnosisFindings, testDiagnoses } from './rules-diagnoses.ts'
 import { type Finding, findingIf, ruleError, warning } from './rules-findings.ts'
 
 type Account = { allowed_billing: Record<string, string[]>; delegated_flow: string; org_id: string | null }
-export type Billing = {
+export type Billing = DiagnosedTests & {
   lab: { name: string; supported_bill_types: string[] }
   account: Account
   /** The user's latest primary insurance. */
@@ -37,6 +38,7 @@ export function billingFindings(body: NewOrder, billing: Billing): Finding[] {
     ),
     ...(insured ? insuranceFindings(body, billing) : []),
     ...codeFindings(body, insured),
+    ...diagnosisFindings(body.icd_codes_by_test ?? [], billing),
     ...findingIf(!billing.payor_known, () =>
       warning(
         'payor_unknown',
@@ -57,7 +59,8 @@ function canBill({ org_id, allowed_billing }: Account, { billing_type, patient_a
 const identifiesPolicy = (health_insurance: NewOrder['health_insurance']) =>
   !!(health_insurance?.front_image || (health_insurance?.payor_code && health_insurance.insurance_id))
 
-function insuranceFindings(body: NewOrder, { insurance }: Billing): Finding[] {
+function insuranceFindings(body: NewOrder, billing: Billing): Finding[] {
+  const { insurance } = billing
   const policy = identifiesPolicy(body.health_insurance) ? body.health_insurance : undefined
   const relationship = policy ? (policy.responsible_relationship ?? 'Self') : insurance?.relationship
   const hasGuarantor = policy ? policy.responsible_details : insurance?.has_guarantor
@@ -78,15 +81,22 @@ function insuranceFindings(body: NewOrder, { insurance }: Billing): Finding[] {
         'Send responsible_details, or record the insurance with its guarantor.',
       ),
     ),
-    ...findingIf(!codesOf(body).length, () =>
+    ...findingIf(!isDiagnosed(body, billing), () =>
       ruleError(
         'ICD_CODES_REQUIRED',
         ['icd_codes'],
         'An order billed to commercial insurance requires a diagnosis code.',
-        'Send at least one ICD-10-CM code, such as E78.5.',
+        'Send at least one ICD-10-CM code, such as E78.5, in icd_codes, or in icd_codes_by_test for every test.',
       ),
     ),
   ]
+}
+
+/** Whether every test has a diagnosis, of its own or of the order. */
+function isDiagnosed(body: NewOrder, ordered: DiagnosedTests) {
+  if (codesOf(body).length) return true
+  const diagnoses = { icd_codes: null, icd_codes_by_test: testDiagnoses(body.icd_codes_by_test ?? [], ordered) }
+  return ordered.markers.length > 0 && ordered.markers.every(({ id }) => diagnosesOf(diagnoses, id).length > 0)
 }
 
 type Code = { path: Finding['path']; code: string }
@@ -110,8 +120,9 @@ export const normalizeIcdCodes = (codes: string[]): string[] => [...new Set(code
 /** Codes for examinations and screening without symptoms. Medicare covers some of these tests; the code alone does not show which. */
 const isScreening = (code: string) => /^Z(0[01]|1[123])/.test(code)
 
-/** Whether Original Medicare may deny the order: it is the payor, and no diagnosis other than screening supports the tests. */
+/** Whether a diagnosis other than screening supports a test. */
+export const isSupported = (icd_codes: string[]) => !icd_codes.flatMap((code) => normalizeIcdCode(code) ?? []).every(isScreening)
+
+/** Whether Original Medicare may deny a test: it is the payor, and no diagnosis other than screening supports the test. */
 export const needsAbn = ({ payor_name, icd_codes }: { payor_name: string; icd_codes: string[] }) =>
-  /\bmedicare\b/i.test(payor_name) &&
-  !/\b(advantage|part [cd])\b/i.test(payor_name) &&
-  icd_codes.flatMap((code) => normalizeIcdCode(code) ?? []).every(isScreening)
+  /\bmedicare\b/i.test(payor_name) && !/\b(advantage|part [cd])\b/i.test(payor_name) && !isSupported(icd_codes)

@@ -13,11 +13,11 @@ export async function loadNewPatient(app: App, team_id: string, user_id: string)
   return { ...patient, orders }
 }
 
-type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
+type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & Partial<Pick<NewOrder, 'icd_codes' | 'icd_codes_by_test'>>
 
 /** Gap 45: normalizes state, country, phone and diagnosis codes, and fills in the recorded proxy; everything else stays as sent. */
 export function normalizeOrder<B extends PatientFields>(body: B, storedInfo: Info | undefined): B {
-  const { patient_details: patient, patient_address: address, icd_codes } = body
+  const { patient_details: patient, patient_address: address, icd_codes, icd_codes_by_test } = body
   return {
     ...body,
     patient_details: {
@@ -31,6 +31,9 @@ export function normalizeOrder<B extends PatientFields>(body: B, storedInfo: Inf
       country: countryCode(address.country) ?? address.country,
     },
     ...(icd_codes ? { icd_codes: normalizeIcdCodes(icd_codes) } : {}),
+    ...(icd_codes_by_test
+      ? { icd_codes_by_test: icd_codes_by_test.map((entry) => ({ ...entry, icd_codes: normalizeIcdCodes(entry.icd_codes) })) }
+      : {}),
   }
 }
 

@@ -7,6 +7,7 @@ import { zoneOf } from '../../geography/rules-zones.ts'
 import { resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { needsAbn } from '../checks/rules-billing.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
+import { billedDiagnoses, diagnosesOf, testDiagnoses } from '../checks/rules-diagnoses.ts'
 import { type Finding, problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { dispatchAt } from '../checks/rules-schedule.ts'
 import { type OrderDocument, withoutImages } from '../encrypted-document.ts'
@@ -86,13 +87,14 @@ function fieldErrorsOf(app: App, body: NewOrder, patient: Awaited<ReturnType<typ
 
 function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, insurance, findings }: Plan) {
   const activate_by = normalized.activate_by ?? null
+  const document = documentOf(normalized, resolved, findings)
   return {
     team_id: patient.team_id,
     user_id: patient.user_id,
     client_user_id: patient.client_user_id,
     strict_enums: patient.strict_enums,
     key: patient.key,
-    document: documentOf(normalized, resolved, findings),
+    document,
     lab_account_id: resolved.account.id,
     method: resolved.method as Method,
     zone,
@@ -101,15 +103,15 @@ function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, i
     seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.combinedTest.name),
     billing_type: normalized.billing_type,
     priority: normalized.priority,
-    has_abn: needsAbn({
-      payor_name: payor?.name ?? '',
-      icd_codes: [...(normalized.icd_codes ?? []), ...(normalized.health_insurance?.diagnosis_codes ?? [])],
-    }),
+    has_abn: resolved.markers.some(({ id }) =>
+      needsAbn({ payor_name: payor?.name ?? '', icd_codes: diagnosesOf(billedDiagnoses(document), id) }),
+    ),
     health_insurance_id: isInsured(normalized) ? (insurance?.id ?? null) : null,
   }
 }
 
-function documentOf(normalized: NewOrder, { markers, tests, account }: Plan['resolved'], findings: Finding[]): OrderDocument {
+function documentOf(normalized: NewOrder, resolved: Plan['resolved'], findings: Finding[]): OrderDocument {
+  const { markers, tests, account } = resolved
   const notes = [account.default_clinical_notes, normalized.clinical_notes].filter(Boolean)
   return {
     patient_details: normalized.patient_details,
@@ -118,6 +120,7 @@ function documentOf(normalized: NewOrder, { markers, tests, account }: Plan['res
     shipment: null,
     ...withoutImages(normalized),
     icd_codes: normalized.icd_codes ?? null,
+    icd_codes_by_test: normalized.icd_codes_by_test ? testDiagnoses(normalized.icd_codes_by_test, resolved) : null,
     consents: normalized.consents,
     aoe_answers: resolveAoeAnswers(
       markers,

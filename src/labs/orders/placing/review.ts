@@ -18,7 +18,7 @@ export async function reviewOrder(
   body: NewOrder,
   { patient, resolved }: { patient: Patient; resolved: ResolvedTests },
 ) {
-  const { lab, markers, method, account } = resolved
+  const { lab, tests, markers, method, account } = resolved
   const zone = zoneOf(body.patient_address, patient.team_zone)
   const coverage = await coverageOf(app, caller.team_id, { lab, method, address: body.patient_address })
   // Gap 317: the recorded insurance is that of the user.
@@ -28,6 +28,7 @@ export async function reviewOrder(
   const context = {
     ...patientContextOf(app, patient, zone, method),
     lab,
+    tests,
     markers,
     account,
     coverage,

@@ -5,9 +5,12 @@ import { describeCodes } from '../../../tenants/insurance/actions.ts'
 import { loadInsurance } from '../../../tenants/users/records.ts'
 import * as catalog from '../../catalog/actions.ts'
 import { loadAccountNumber } from '../../catalog/markers.ts'
+import { termsOf } from '../../catalog/rules.ts'
 import { draw } from '../../documents/draw.ts'
 import type { Documents } from '../../documents/thread.ts'
 import { dayIn } from '../../geography/rules-zones.ts'
+import { isSupported } from '../checks/rules-billing.ts'
+import { allDiagnoses, billedDiagnoses, diagnosesOf } from '../checks/rules-diagnoses.ts'
 import { hasRequisition, type LoadedOrder, requireOrder } from './present.ts'
 
 const notAvailable = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
@@ -29,13 +32,17 @@ export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id
     fasting: lab_test.fasting,
     billing_type: order.billing_type,
     insurance: await coverageOf(app, order),
-    icd_codes: await describeCodes(app, document.icd_codes ?? []),
+    icd_codes: await describeCodes(app, allDiagnoses(document)),
     tests: [
       {
         name: lab_test.name,
         code: null,
         sample_type: lab_test.sample_type,
-        markers: lab_test.markers.map(({ name, provider_id }) => ({ name, code: provider_id })),
+        markers: lab_test.markers.map(({ id, name, provider_id }) => ({
+          name,
+          code: provider_id,
+          icd_codes: document.icd_codes_by_test ? diagnosesOf(document, id) : [],
+        })),
       },
     ],
     aoe_answers: answersOf(order),
@@ -86,7 +93,8 @@ const drawInstructions = (app: App, test: catalog.LabTestRow) =>
 export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
   if (!order.has_abn) throw notAvailable('The order has no advance beneficiary notice. Only an order with has_abn set to true has one.')
-  const { markers, price } = order.lab_test
+  const { markers: all, price } = order.lab_test
+  const markers = all.filter(({ id }) => !isSupported(diagnosesOf(billedDiagnoses(order.document), id)))
   const coverage = await coverageOf(app, order)
   return drawForPatient(app, order, 'abn', {
     ...documentHeader(order),
@@ -98,7 +106,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
       reason: 'The order lists no diagnosis that supports coverage of this test.',
       estimated_cost: marker.price,
     })),
-    estimated_total: price.toFixed(2),
+    estimated_total: (markers.length === all.length ? price : termsOf(markers).price).toFixed(2),
   })
 }
 

@@ -143,6 +143,8 @@ export function presentOrder(app: App, order: ShownOrder): OrderOut {
     passthrough: document.passthrough,
     billing_type: order.billing_type,
     icd_codes: document.icd_codes,
+    // Orders of earlier versions have none.
+    icd_codes_by_test: document.icd_codes_by_test?.map(({ marker_ids: _, ...entry }) => entry) ?? null,
     has_abn: order.has_abn,
     interpretation: order.interpretation,
     has_missing_results: order.has_missing_results,

@@ -1,4 +1,6 @@
+import type { LoggedEvent } from '../../../../contract/delivery/log-rows.ts'
 import type { App } from '../../../../platform/app.ts'
+import { listEventsAt } from '../../../events/access.ts'
 import type { TeamLog } from '../context.ts'
 import { keyBesideOrder, STRICT } from '../rules-filters.ts'
 import * as store from '../store-cursors.ts'
@@ -19,6 +21,8 @@ type Parts = {
   /** The cursor or the replay goes on after a message that was parked. */
   decide(item: Item): void
 }
+
+type ParkedMessage = Awaited<ReturnType<typeof store.listParked>>[number] & { event: LoggedEvent | undefined }
 
 type Failure = { attempts: number; retryAt: string; isBusy?: boolean }
 
@@ -41,7 +45,8 @@ export function openParking({ app, log, run, note, decide }: Parts) {
     const entry = keys.get(key) ?? { attempts: 0, retryAt: app.wall(), stored: 0, isBusy: false }
     keys.put(key, { ...entry, isBusy: failure ? false : entry.isBusy, ...failure, stored: entry.stored + 1 })
     run.changes.parked.add(key)
-    run.changes.messages.push({ webhook_id, key, no: item.event.no, logged_at: item.event.logged_at, previous: item.previous })
+    const { event, previous, format } = item
+    run.changes.messages.push({ webhook_id, key, no: event.no, logged_at: event.logged_at, previous, format })
     decide(item)
   }
 
@@ -72,19 +77,25 @@ export function openParking({ app, log, run, note, decide }: Parts) {
 
   async function listMessages(keys: string[]) {
     await log.recorded()
-    const messages = await store.listParked(app.db, { team_id, webhook_id, keys, limit: MESSAGES_PER_KEY })
-    return Map.groupBy(messages, ({ parked_key }) => parked_key)
+    const rows = await store.listParked(app.db, { team_id, webhook_id, keys, limit: MESSAGES_PER_KEY })
+    const positions = rows.map(({ no, logged_at }) => ({ no, at: logged_at }))
+    // An event is absent once its retention has ended.
+    const events = await listEventsAt(app.db, team_id, positions)
+    return Map.groupBy(
+      rows.map((row) => ({ ...row, event: events.get(row.no) })),
+      ({ parked_key }) => parked_key,
+    )
   }
 
-  function queueLoaded(key: string, messages: store.ParkedMessage[]) {
+  function queueLoaded(key: string, messages: ParkedMessage[]) {
     // The attempts were those of a message that is gone.
     if (messages[0] && !messages[0].event?.sealed) {
       keys.change(key, { attempts: 0 })
       run.changes.parked.add(key)
     }
-    for (const { no, previous, event } of messages)
+    for (const { no, previous, format, event } of messages)
       if (event?.sealed) {
-        const item = { event, key, previous, attempts: 0 }
+        const item = { event, key, previous, format: format ?? 'full', attempts: 0 }
         window.hold(item)
         queues.add(item)
       } else release(key, no)

@@ -1,3 +1,4 @@
+import type { Format } from '../../../../contract/delivery/formats.ts'
 import type { LoggedEvent } from '../../../../contract/delivery/log-rows.ts'
 import type { Replay } from '../replay.ts'
 import type { Place } from '../rules-positions.ts'
@@ -8,6 +9,7 @@ export type Item = {
   /** Messages with the same key are sent one after another. */
   key: string
   previous: number | null
+  format: Format
   /** Attempts so far. */
   attempts: number
   /** Where the cursor or the replay has read it. A parked message has none. */

@@ -1,5 +1,6 @@
 import type { FilterVersion, LoggedEvent } from '../../../../contract/delivery/log-rows.ts'
 import { later } from '../../../../platform/time.ts'
+import { formatAt, presentFormat } from '../../../formats/rules.ts'
 import type { SendingContext, TeamLog } from '../context.ts'
 import type { Replay } from '../replay.ts'
 import { filterAfter, isMessage, keyOf, STRICT, takes, versionAt } from '../rules-filters.ts'
@@ -112,7 +113,7 @@ export function openReading({ context, log, run, parking, requests, note, decide
       return decide({ place })
     }
     const attempts = isWaitedFor ? run.waiting.attempts : 0
-    enqueue({ event, key, previous: place.previous, attempts, place })
+    enqueue({ event, key, previous: place.previous, format: formatAt(run.formats, event.no), attempts, place })
   }
 
   function enqueue(item: Item) {
@@ -133,14 +134,14 @@ export function openReading({ context, log, run, parking, requests, note, decide
     }
   }
 
-  /** The present filter decides, so that a replay sends what an earlier filter left out. */
+  /** The present filter and format decide, so that a replay sends what an earlier filter left out. */
   function addReplayed(replay: Replay, event: LoggedEvent) {
     const version = run.versions.at(-1) as FilterVersion
     if (!isMessage(version, event) || !takes(replay.event_types, event.event_type)) return
     const place = replay.positions.add({ no: event.no, at: event.logged_at })
     if (!place) return
     const key = keyOf(version.ordering, event)
-    const item = { event, key, previous: null, attempts: 0, place, replay }
+    const item = { event, key, previous: null, format: presentFormat(run.formats).format, attempts: 0, place, replay }
     if (event.sealed) enqueue(item)
     else decide({ place, replay }, false)
   }

@@ -83,7 +83,7 @@ export function openRequests({ context, run, settle, rereadErased, onIdle }: Par
     const probed = run.breaker.paused_until
     inFlight.set(item, at)
     context.requests.take(team_id)
-    const result = await exchange(context, team_id, endpoint, item, at).catch((error: unknown) => ({ error }))
+    const result = await exchange(context, run, endpoint, item, at).catch((error: unknown) => ({ error }))
     context.requests.release(team_id)
     inFlight.delete(item)
     if (run.isClosed) return

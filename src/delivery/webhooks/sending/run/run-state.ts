@@ -1,4 +1,5 @@
 import type { FilterVersion } from '../../../../contract/delivery/log-rows.ts'
+import type { FormatVersion } from '../../../formats/rules.ts'
 import { type Breaker, closedBreaker } from '../../rules-health.ts'
 import { noChanges } from '../changes.ts'
 import type { SendingContext } from '../context.ts'
@@ -19,6 +20,7 @@ export function newRunState(context: SendingContext, team_id: string, row: Curso
     webhook_id: row.webhook_id,
     state: undefined as WebhookState | undefined,
     versions: [] as FilterVersion[],
+    formats: [] as FormatVersion[],
     breaker: closedBreaker as Breaker,
     replays: [] as Replay[],
     /** The message at which a webhook with strict order waits, and whether it is held back. */

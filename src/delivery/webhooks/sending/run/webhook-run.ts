@@ -1,4 +1,5 @@
 import { runAgain } from '../../../../platform/run-again.ts'
+import { countAlike } from '../../../disclosures/rules.ts'
 import type { Endpoint } from '../../endpoints.ts'
 import * as rules from '../../rules.ts'
 import { type Breaker, breakerAfter } from '../../rules-health.ts'
@@ -57,16 +58,17 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     note()
   }
 
-  function settle(item: Item, endpoint: Endpoint, { outcome, key, signature, at, probed }: Result) {
+  function settle(item: Item, endpoint: Endpoint, { outcome, key, signature, body, disclosed, at, probed }: Result) {
     const attempt = 1 + (item.place ? item.attempts : parking.attempts(item.key))
     const now = app.wall()
     const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: now, random: Math.random() })
     run.changes.outcomes.push({ outcome, probed, at: now })
+    run.changes.disclosed.push(...disclosed)
     run.breaker = breakerAfter(run.breaker, { outcome, probed }, now)
     if (!endpoint.inbox) {
       const { event, key: queue, previous } = item
       const message = { ...event, event_id: event.id, event_at: event.logged_at, team_id, key: queue, previous }
-      run.changes.attempts.push(attemptOf(key, endpoint, message, { attempt, at, outcome, verdict, signature }))
+      run.changes.attempts.push(attemptOf(key, endpoint, message, { attempt, at, outcome, verdict, signature, ...body }))
     }
     if (verdict.state !== 'waiting') finish(item)
     else if (!rereadErased(item)) fail(item, { attempts: attempt, retryAt: verdict.due_at })
@@ -114,6 +116,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     refresh(next: LoadedWebhook) {
       setState(next.state)
       run.versions = next.versions
+      run.formats = next.formats
       parking.refresh(next.parked)
       for (const item of queues.remove(({ replay }) => replay !== undefined && !next.replays.some(({ id }) => id === replay.id)))
         window.letGo(item)
@@ -142,7 +145,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     /** What has happened since the last call. */
     takeChange(): (store.CursorChange & { outcomes: HealthOutcome[] }) | undefined {
       if (!run.changes.isDirty) return undefined
-      const { parked, removed, isDirty: _, ...taken } = run.changes
+      const { parked, removed, disclosed, isDirty: _, ...taken } = run.changes
       run.changes = noChanges()
       run.recordedNo = positions.position().after_no
       recordedRetryAt = run.waiting.retryAt
@@ -151,6 +154,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
         cursor: { ...positions.position(), webhook_id, term, flush, attempts: run.waiting.attempts, retry_at: run.waiting.retryAt },
         jobs: run.replays.map((replay) => replay.takeChange(app.wall())),
         parked: parking.rowsOf(parked),
+        disclosed: countAlike(disclosed),
         removed: [...removed].filter((key) => !parking.has(key)).map((key) => ({ webhook_id, key })),
       }
     },

@@ -1,8 +1,8 @@
-import type { App, AppInTransaction } from '../../platform/app.ts'
-import { later, MINUTE } from '../../platform/time.ts'
-import * as store from './store-erasures.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
+import { later, MINUTE } from '../../../platform/time.ts'
+import * as store from './store.ts'
 
-export { searchErasures as searchLogErasures } from './store-erasures.ts'
+export { searchErasures as searchLogErasures } from './store.ts'
 
 /** Transactions that began before the first pass have ended after this long, except for stuck ones. */
 const SECOND_PASS_MS = 3 * MINUTE

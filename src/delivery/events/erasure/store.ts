@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { anyTeam } from '../../platform/db/any-team.ts'
-import type { Db } from '../../platform/db/open.ts'
+import { anyTeam } from '../../../platform/db/any-team.ts'
+import type { Db } from '../../../platform/db/open.ts'
 
 export const insertErasures = (db: Db, team_id: string, ids: string[], due_at: string) =>
   db
