@@ -226,6 +226,7 @@ describe('placed orders', () => {
       passthrough: 'ref 7',
       billing_type: 'client_bill',
       icd_codes: ['E78.5'],
+      icd_codes_by_test: null,
       has_abn: false,
       interpretation: null,
       has_missing_results: null,
