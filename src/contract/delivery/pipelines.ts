@@ -11,6 +11,8 @@ export const supportedDestinations = ['cloud_pubsub', 'rabbitmq'] as const
 export type Destination = (typeof destinations)[number]
 export type SupportedDestination = (typeof supportedDestinations)[number]
 
+export const isSupported = (name: string): name is SupportedDestination => supportedDestinations.some((supported) => supported === name)
+
 /** Follows Google's rules for project IDs. A domain-scoped project starts with the domain and a colon. */
 export const ProjectId = z
   .string()

@@ -1,4 +1,4 @@
-import { supportedDestinations } from '../../contract/delivery/pipelines.ts'
+import { isSupported } from '../../contract/delivery/pipelines.ts'
 import type { App } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
@@ -25,16 +25,14 @@ export async function listDisclosures(app: App, caller: ManagementCaller, { team
       .at(-1) as string,
     data: page.map(({ alike, destination, ...group }) => ({
       ...group,
-      destination: isPipeline(destination) ? destination : 'webhook',
-      webhook_id: isPipeline(destination) ? null : destination,
+      destination: isSupported(destination) ? destination : 'webhook',
+      webhook_id: isSupported(destination) ? null : destination,
       messages: alike.reduce((sum, { count }) => sum + count, 0),
       fields: rules.countByField(alike),
     })),
     next_cursor: groups.length > limit && last ? rules.cursorOf(last) : null,
   }
 }
-
-const isPipeline = (destination: string) => supportedDestinations.some((name) => name === destination)
 
 /** Counts events that have reached a destination. */
 export async function recordDisclosures({ db }: App, team_id: string, disclosures: rules.Disclosure[]) {

@@ -13,8 +13,7 @@ export async function presentPipelines(app: App, rows: PipelineRow[]) {
   const team_ids = rows.map(({ team_id }) => team_id)
   const destinationsByTeam = Map.groupBy(await store.listDestinations(app.db, team_ids), ({ team_id }) => team_id)
   const pending = await store.countPending(app.db, team_ids, team_ids.length * supportedDestinations.length)
-  const formatsByTeam = new Map<string, Formats>()
-  for (const team_id of team_ids) formatsByTeam.set(team_id, await listFormats(app, team_id))
+  const formatsByTeam = new Map(await Promise.all(team_ids.map(async (team_id) => [team_id, await listFormats(app, team_id)] as const)))
   const lagOf = (row: store.DestinationRow) =>
     pending.find(({ team_id, destination }) => team_id === row.team_id && destination === row.destination)?.lag ?? 0
   return Promise.all(

@@ -1,10 +1,8 @@
-import { type SupportedDestination, supportedDestinations } from '../../contract/delivery/pipelines.ts'
+import { isSupported } from '../../contract/delivery/pipelines.ts'
 import type { App } from '../../platform/app.ts'
 import { openSettings } from './encrypted-settings.ts'
 import { receiverOf } from './rules.ts'
 import * as store from './store-destinations.ts'
-
-const isSupported = (name: string): name is SupportedDestination => supportedDestinations.some((supported) => supported === name)
 
 /** What a destination of a team publishes to. Undefined if the team does not have it. */
 export async function findReceiver(app: App, team_id: string, name: string) {

@@ -11,7 +11,7 @@ export type Part = {
   through?: { column: string; table: keyof Tables }
   /** The columns in the associated data of the encrypted document. */
   sealed?: string[]
-  /** Columns with IDs, which a copy gets anew. */
+  /** Columns with IDs. A copy gets new ones. */
   ids: string[]
   /** Columns that order the rows of a user without ties, so that two exports of the same data are equal. */
   order: string[]

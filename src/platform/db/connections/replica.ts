@@ -12,7 +12,7 @@ const CATCH_UP_POLL_MS = SECOND / 10
 export type Replica = {
   /** The replica, while it is at most five seconds behind the primary and has everything that was committed before it was opened. */
   current(): Db | undefined
-  /** The same for a command that has just started: waits for the replica, but not longer than it may be behind. */
+  /** The replica for a command that has just started. Waits until it has caught up, but not longer than it may be behind. */
   caughtUp(): Promise<Database | undefined>
   /** The replica failed, so it is not used before the next measurement. */
   suspend(): void
